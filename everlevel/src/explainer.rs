@@ -47,7 +47,7 @@ pub struct Explainer {
     session: Session<Recording>,
 }
 
-operations!(Explainer, RecordedValue);
+operations!([] Explainer, RecordedValue);
 
 impl Server {
     /// The same server with a log of the effect of every operation on level and noise.

@@ -3,6 +3,7 @@
 use everlevel_bgv::Ciphertext;
 use everlevel_circuit::PrimePower;
 use everlevel_integers::{Column, Encoded, Integers, IntegersError, Total, Type};
+use everlevel_ring::Engine;
 use everlevel_scheme::Plaintext;
 use rand_core::CryptoRng;
 
@@ -77,12 +78,12 @@ pub(crate) fn held<T: TryFrom<i128>>(value: i128, position: usize) -> Result<T, 
     })
 }
 
-impl Server {
+impl<E: Engine> Server<E> {
     /// Typed integers on this server: comparisons, selection, carries, tables, sums.
     ///
     /// # Errors
     /// [`IntegersError::Set`] for a set whose plaintext modulus is not a prime of at least 257.
-    pub fn integers(&self) -> Result<Integers<'_, ServerEvaluator>, Error> {
+    pub fn integers(&self) -> Result<Integers<'_, ServerEvaluator<E>>, Error> {
         Ok(Integers::new(&self.session, self.params())?)
     }
 }

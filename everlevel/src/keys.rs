@@ -24,8 +24,8 @@ pub struct Keys {
     cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
-/// The evaluator that uses them, on the processor.
-pub type ServerEvaluator = Evaluator<Cpu, Keys>;
+/// The evaluator that uses them, on the processor or on another engine.
+pub type ServerEvaluator<E = Cpu> = Evaluator<E, Keys>;
 
 enum Stored {
     /// With the metadata of the bytes that they were read from.

@@ -25,8 +25,9 @@
 //! * With the feature `remote`: the module `remote`, the client of the service (`everlevel serve`).
 //! * With the feature `unstable`: `lab`, the schemes and circuits below client and server, with and
 //!   without cryptography; `Explainer`, a server that records the effect of each operation on the
-//!   noise; searches for rings and bootstrapping plans; and parts of clients, servers, keys and AES
-//!   uploads, for programs that put them together in another way. These may change in any version.
+//!   noise; servers on other engines than the processor; searches for rings and bootstrapping
+//!   plans; and parts of clients, servers, keys and AES uploads, for programs that put them
+//!   together in another way. These may change in any version.
 //!
 //! # Example
 //! The program of the README:
@@ -56,6 +57,8 @@ mod compute;
 mod copies;
 #[cfg(feature = "unstable")]
 mod datasheet;
+#[cfg(feature = "unstable")]
+mod engines;
 mod error;
 #[cfg(feature = "unstable")]
 mod evaluation;

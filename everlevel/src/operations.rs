@@ -1,10 +1,10 @@
 //! The operations of a server and of an explainer: one list for both.
 
-/// Operations for a type with a field `session`, on values of a type. Each one bootstraps an
-/// operand first if its result would have too little capacity left.
+/// Operations for a type with a field `session`, on values of a type, with its parameters ahead of
+/// it. Each one bootstraps an operand first if its result would have too little capacity left.
 macro_rules! operations {
-    ($owner:ty, $value:ty) => {
-        impl $owner {
+    ([$($parameters:tt)*] $owner:ty, $value:ty) => {
+        impl $($parameters)* $owner {
             /// Sum, slot by slot. Its noise bound is the sum of both at the lower of their levels.
             ///
             /// # Errors

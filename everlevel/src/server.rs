@@ -7,6 +7,7 @@ use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::{CircuitError, Session};
+use everlevel_ring::{Cpu, Engine};
 use everlevel_scheme::{Params, Scheme};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{Metadata, ObjectKind};
@@ -23,6 +24,8 @@ use crate::stored::{Bounds, state_ranges};
 /// A ciphertext that a server manages: the server may replace it by a bootstrapped one with the
 /// same message.
 pub type Value = everlevel_circuit::Value<Ciphertext>;
+/// The same in the memory of an engine.
+pub(crate) type ValueOn<E> = everlevel_circuit::Value<Ciphertext<E>>;
 
 /// Computes on ciphertexts and bootstraps them automatically when the capacity does not suffice for
 /// the next operation, so that it can evaluate circuits of any depth. It holds no secret.
@@ -34,14 +37,16 @@ pub type Value = everlevel_circuit::Value<Ciphertext>;
 /// All methods take shared references and may be called from several threads.
 ///
 /// Its [`Keys`] are in memory or are read from a file on demand.
-pub struct Server {
-    pub(crate) evaluator: Arc<ServerEvaluator>,
-    pub(crate) bootstrapper: Option<Arc<Bootstrapper<ServerEvaluator>>>,
-    pub(crate) session: Session<ServerEvaluator>,
+///
+/// It computes on the processor; another [`Engine`] is for programs that enable `unstable`.
+pub struct Server<E: Engine = Cpu> {
+    pub(crate) evaluator: Arc<ServerEvaluator<E>>,
+    pub(crate) bootstrapper: Option<Arc<Bootstrapper<ServerEvaluator<E>>>>,
+    pub(crate) session: Session<ServerEvaluator<E>>,
     pub(crate) allow_unknown_owner: bool,
 }
 
-operations!(Server, Value);
+operations!([<E: Engine>] Server<E>, ValueOn<E>);
 
 impl Server {
     /// A server with these keys that bootstraps by `plan`. Prepares the tables of bootstrapping.
@@ -49,19 +54,13 @@ impl Server {
     /// # Errors
     /// A plan that does not fit the parameter set.
     pub fn new(keys: impl Into<Keys>, plan: BootstrapPlan) -> Result<Self, Error> {
-        let evaluator = Arc::new(Evaluator::new(keys.into()));
-        let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
-        let session = Session::new(evaluator.clone(), bootstrapper.clone());
-        let bootstrapper = Some(bootstrapper);
-        Ok(Server { session, evaluator, bootstrapper, allow_unknown_owner: false })
+        Self::bootstrapping(Evaluator::new(keys.into()), plan)
     }
 
     /// A server that does not bootstrap, for sets without bootstrapping and for circuits of bounded
     /// depth: an operation that exceeds the capacity is refused.
     pub fn leveled(keys: impl Into<Keys>) -> Self {
-        let evaluator = Arc::new(Evaluator::new(keys.into()));
-        let session = Session::leveled(evaluator.clone());
-        Server { session, evaluator, bootstrapper: None, allow_unknown_owner: false }
+        Self::bounded(Evaluator::new(keys.into()))
     }
 
     /// A server with these keys. If a server wrote them ([`Server::save`], [`Server::to_bytes`]),
@@ -71,15 +70,7 @@ impl Server {
     /// # Errors
     /// Keys of a set whose bootstrapping cannot be planned; a plan that does not fit the set.
     pub fn with_keys(keys: impl Into<Keys>) -> Result<Self, Error> {
-        let keys = keys.into();
-        match stated::bootstrapping(keys.metadata())? {
-            Some(Bootstrapping::By(plan)) => Server::new(keys, plan),
-            None if keys.plan().bootstrap => {
-                let plan = bootstrap_plan(keys.params())?;
-                Server::new(keys, plan)
-            }
-            Some(Bootstrapping::Never) | None => Ok(Server::leveled(keys)),
-        }
+        Self::as_stated(Evaluator::new(keys.into()))
     }
 
     /// A server with the keys of a file, or of `server.keys` in a directory
@@ -107,13 +98,6 @@ impl Server {
         let params = options.set_of_bytes(bytes, ObjectKind::SERVER_KEYS)?;
         let keys = Keys::from_bytes_with(&params, bytes, &options.reading())?;
         Ok(Server::with_keys(keys)?.allowing_unknown_owner(options.allow_unknown_owner))
-    }
-
-    /// The same server, which also accepts ciphertexts that do not state the secret key that they
-    /// belong to ([`OpenOptions::allow_unknown_owner`]).
-    #[must_use]
-    pub fn allowing_unknown_owner(self, allow: bool) -> Self {
-        Server { allow_unknown_owner: allow, ..self }
     }
 
     /// Writes this server to a file, completely or not at all: its keys, how it bootstraps, and its
@@ -174,6 +158,48 @@ impl Server {
         Ok(everlevel_wire::results::to_bytes(params, &compact, &metadata)?)
     }
 
+    /// Wraps a ciphertext so that the server can refresh it automatically. [`Value::get`] returns
+    /// it.
+    pub fn load(&self, x: Ciphertext) -> Value {
+        self.session.share(x)
+    }
+}
+
+impl<E: Engine> Server<E> {
+    fn bootstrapping(evaluator: ServerEvaluator<E>, plan: BootstrapPlan) -> Result<Self, Error> {
+        let evaluator = Arc::new(evaluator);
+        let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
+        let session = Session::new(evaluator.clone(), bootstrapper.clone());
+        let bootstrapper = Some(bootstrapper);
+        Ok(Server { session, evaluator, bootstrapper, allow_unknown_owner: false })
+    }
+
+    fn bounded(evaluator: ServerEvaluator<E>) -> Self {
+        let evaluator = Arc::new(evaluator);
+        let session = Session::leveled(evaluator.clone());
+        Server { session, evaluator, bootstrapper: None, allow_unknown_owner: false }
+    }
+
+    /// A server that bootstraps as its keys state it, or by the plan of their parameter set.
+    pub(crate) fn as_stated(evaluator: ServerEvaluator<E>) -> Result<Self, Error> {
+        let keys = evaluator.keys();
+        match stated::bootstrapping(keys.metadata())? {
+            Some(Bootstrapping::By(plan)) => Self::bootstrapping(evaluator, plan),
+            None if keys.plan().bootstrap => {
+                let plan = bootstrap_plan(keys.params())?;
+                Self::bootstrapping(evaluator, plan)
+            }
+            Some(Bootstrapping::Never) | None => Ok(Self::bounded(evaluator)),
+        }
+    }
+
+    /// The same server, which also accepts ciphertexts that do not state the secret key that they
+    /// belong to ([`OpenOptions::allow_unknown_owner`]).
+    #[must_use]
+    pub fn allowing_unknown_owner(self, allow: bool) -> Self {
+        Server { allow_unknown_owner: allow, ..self }
+    }
+
     /// The keys.
     pub fn keys(&self) -> &Keys {
         self.evaluator.keys()
@@ -187,19 +213,19 @@ impl Server {
     /// The underlying evaluator, for operations without automatic bootstrapping: the traits of
     /// schemes, in BGV and BFV form, and conversion between the two (`PlainModulus::convert`).
     #[cfg(feature = "unstable")]
-    pub fn evaluator(&self) -> &ServerEvaluator {
+    pub fn evaluator(&self) -> &ServerEvaluator<E> {
         &self.evaluator
     }
 
     /// The underlying bootstrapper; none if the server does not bootstrap.
     #[cfg(feature = "unstable")]
-    pub fn bootstrapper(&self) -> Option<&Bootstrapper<ServerEvaluator>> {
+    pub fn bootstrapper(&self) -> Option<&Bootstrapper<ServerEvaluator<E>>> {
         self.bootstrapper.as_deref()
     }
 
     /// The underlying session, for custom operations.
     #[cfg(feature = "unstable")]
-    pub fn session(&self) -> &Session<ServerEvaluator> {
+    pub fn session(&self) -> &Session<ServerEvaluator<E>> {
         &self.session
     }
 
@@ -208,15 +234,9 @@ impl Server {
         self.session.bootstraps()
     }
 
-    /// Wraps a ciphertext so that the server can refresh it automatically. [`Value::get`] returns
-    /// it.
-    pub fn load(&self, x: Ciphertext) -> Value {
-        self.session.share(x)
-    }
-
     /// The capacity of a value in bits, log2(modulus / (2 * noise bound)): the noise budget that
     /// the bound guarantees.
-    pub fn capacity_bits(&self, x: &Value) -> f64 {
+    pub fn capacity_bits(&self, x: &ValueOn<E>) -> f64 {
         self.evaluator.capacity_bits(&x.get())
     }
 
@@ -226,7 +246,7 @@ impl Server {
     /// # Errors
     /// A ciphertext with less than [`crate::KeyPlanner::minimum_capacity`], missing keys, a server
     /// that does not bootstrap.
-    pub fn bootstrap(&self, x: &Ciphertext) -> Result<Ciphertext, Error> {
+    pub fn bootstrap(&self, x: &Ciphertext<E>) -> Result<Ciphertext<E>, Error> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         Ok(bootstrapper.bootstrap(&self.evaluator, x)?)
     }
@@ -239,9 +259,9 @@ impl Server {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<ServerEvaluator>,
+        inputs: &Values<ServerEvaluator<E>>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<ServerEvaluator>, Error> {
+    ) -> Result<Values<ServerEvaluator<E>>, Error> {
         Ok(program.run(&self.session, inputs, progress)?)
     }
 
@@ -252,11 +272,10 @@ impl Server {
     /// An operation that is too deep even for a freshly bootstrapped operand; errors of the
     /// operation.
     #[cfg(feature = "unstable")]
-    pub fn apply(
-        &self,
-        a: &Value,
-        operation: impl Fn(&ServerEvaluator, &Ciphertext) -> Result<Ciphertext, CircuitError>,
-    ) -> Result<Value, Error> {
+    pub fn apply<F>(&self, a: &ValueOn<E>, operation: F) -> Result<ValueOn<E>, Error>
+    where
+        F: Fn(&ServerEvaluator<E>, &Ciphertext<E>) -> Result<Ciphertext<E>, CircuitError>,
+    {
         Ok(self.session.apply(a, operation)?)
     }
 }

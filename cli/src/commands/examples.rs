@@ -164,6 +164,9 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             #[cfg(feature = "service")]
             "everlevel table run --remote https://everlevel.example.org --table stays \
              --server-keys keys/server.keys --plan query.plan --out query.result",
+            #[cfg(feature = "cuda")]
+            "everlevel table run --table stays --server-keys keys/server.keys --plan query.plan \
+             --out query.result --device cuda",
         ],
     ),
     (

@@ -3,6 +3,7 @@
 
 pub mod args;
 pub mod circumstances;
+pub mod device;
 pub mod errors;
 pub mod files;
 pub mod machine;

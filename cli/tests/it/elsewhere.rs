@@ -128,6 +128,7 @@ fn what_does_not_go_together_is_refused() {
     for option in [
         "--bounds fresh",
         "--cache 7",
+        "--device cuda",
         "--seeded-keys",
         "--manifest-key m",
         "--params p",
@@ -141,7 +142,12 @@ fn what_does_not_go_together_is_refused() {
     }
     place.refused(&format!("{encrypt} - {to} acme"), "cli.usage");
     let run = format!("table run --server-keys {keys} --plan q --out r {to} acme");
-    for option in ["--plain p.csv", "--table t --cache 7", "--table t --seeded-keys"] {
+    for option in [
+        "--plain p.csv",
+        "--table t --cache 7",
+        "--table t --device cuda:1",
+        "--table t --seeded-keys",
+    ] {
         let told = place.refused(&format!("{run} {option}"), "cli.usage");
         assert!(told.contains("--remote"), "{told}");
     }

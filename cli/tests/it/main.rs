@@ -6,6 +6,7 @@ mod bad_input;
 mod blocks;
 mod columns;
 mod common;
+mod devices;
 #[cfg(feature = "service")]
 mod elsewhere;
 mod few_slots;

@@ -25,6 +25,11 @@ impl<E: Engine> Ciphertext<E> {
         Ciphertext { meta, components, seed: None }
     }
 
+    /// The same ciphertext in other memory, into which its polynomials were copied.
+    pub(crate) fn copied<F: Engine>(&self, components: Vec<Poly<Eval, F>>) -> Ciphertext<F> {
+        Ciphertext { meta: self.meta, components, seed: self.seed }
+    }
+
     /// The same polynomials, which the caller will change, with other public data.
     pub(crate) fn with_meta(self, meta: Meta) -> Self {
         Ciphertext::new(meta, self.components)

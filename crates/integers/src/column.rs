@@ -81,6 +81,23 @@ impl<C> Column<C> {
         self.length
     }
 
+    /// The same column with what `convert` makes of its ciphertexts, for example copies elsewhere.
+    ///
+    /// # Errors
+    /// Those of `convert`.
+    pub fn try_map<D, E>(
+        &self,
+        mut convert: impl FnMut(&Value<C>) -> Result<Value<D>, E>,
+    ) -> Result<Column<D>, E> {
+        let digit = |d: &Digit<C>| -> Result<Digit<D>, E> {
+            let cipher = d.cipher.as_ref().map(&mut convert).transpose()?;
+            Ok(Digit { cipher, low: d.low, high: d.high, pad: d.pad })
+        };
+        let digits = self.digits.iter().map(digit).collect::<Result<_, E>>()?;
+        let Column { interval, anchor, length, .. } = *self;
+        Ok(Column { interval, anchor, digits, length })
+    }
+
     /// The number of ciphertexts.
     pub fn ciphertexts(&self) -> usize {
         self.digits.iter().filter(|d| d.cipher.is_some()).count()

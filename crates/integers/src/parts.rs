@@ -187,6 +187,20 @@ impl<C> Encrypted<C> {
         column.into_iter().flatten().chain(total.into_iter().flatten())
     }
 
+    /// The same result with what `convert` makes of its ciphertexts, as [`Column::try_map`].
+    ///
+    /// # Errors
+    /// Those of `convert`.
+    pub fn try_map<D, E>(
+        &self,
+        convert: impl FnMut(&Value<C>) -> Result<Value<D>, E>,
+    ) -> Result<Encrypted<D>, E> {
+        Ok(match self {
+            Encrypted::Column(x) => x.try_map(convert)?.into(),
+            Encrypted::Total(x) => x.try_map(convert)?.into(),
+        })
+    }
+
     /// The parts, on a set with `slots` slots and this modulus; the interval is narrowed to the
     /// values that the digits can represent.
     ///

@@ -9,7 +9,7 @@ use everlevel_circuit::{Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError};
 
-use crate::column::{Column, Digit};
+use crate::column::Column;
 use crate::context::{IntegerScheme, Integers, TablePlans};
 use crate::encode::Encoded;
 use crate::error::IntegersError;
@@ -227,12 +227,7 @@ impl Rehearsal {
             let x = self.session.scheme().encrypt_exhausted(&zero, meta.level, capacity)?;
             Ok::<_, IntegersError>(self.session.share(x))
         };
-        let digit = |d: &Digit<C>| {
-            let cipher = d.cipher.as_ref().map(pretended).transpose()?;
-            Ok(Digit { cipher, low: d.low, high: d.high, pad: d.pad })
-        };
-        let digits = x.digits.iter().map(digit).collect::<Result<_, IntegersError>>()?;
-        Ok(Column { interval: x.interval, anchor: x.anchor, digits, length: x.length })
+        x.try_map(pretended)
     }
 
     /// The cost of the work so far.

@@ -53,6 +53,23 @@ impl<C> Total<C> {
         self.parts.iter().map(|part| &part.value)
     }
 
+    /// The same total with what `convert` makes of its ciphertexts, as [`Column::try_map`].
+    ///
+    /// # Errors
+    /// Those of `convert`.
+    pub fn try_map<D, E>(
+        &self,
+        mut convert: impl FnMut(&Value<C>) -> Result<Value<D>, E>,
+    ) -> Result<Total<D>, E> {
+        let part = |part: &Part<C>| -> Result<Part<D>, E> {
+            let value = convert(&part.value)?;
+            Ok(Part { value, power: part.power, window: part.window, stride: part.stride })
+        };
+        let parts = self.parts.iter().map(part).collect::<Result<_, E>>()?;
+        let Total { interval, constant, divisor, .. } = *self;
+        Ok(Total { interval, constant, divisor, parts })
+    }
+
     /// The sum; `decrypt` decrypts the slots of a ciphertext.
     ///
     /// # Errors

@@ -5,24 +5,30 @@ use std::collections::BTreeMap;
 use everlevel_bgv::Ciphertext;
 use everlevel_circuit::ValueRange;
 use everlevel_circuit::expression::{Program, Rows};
+use everlevel_ring::{Cpu, Engine};
 use everlevel_scheme::{Params, same_owner};
 use everlevel_wire::Metadata;
 use everlevel_wire::arrays::{Array, Rest};
 
 use super::error::EvaluationError;
 use crate::error::Error;
-use crate::server::{Server, Value};
+use crate::server::{Server, Value, ValueOn};
 use crate::stored::{ranges_of, state_ranges};
 
 /// Metadata of ciphertexts: that slots hold whole elements.
 const ELEMENTS: &str = "elements";
 
-/// The input arrays of a program, by their names in the program.
-#[derive(Default)]
-pub struct ModularInputs {
-    arrays: BTreeMap<String, Vec<Value>>,
+/// The input arrays of a program, by their names in the program, in the memory of an engine.
+pub struct ModularInputs<E: Engine = Cpu> {
+    arrays: BTreeMap<String, Vec<ValueOn<E>>>,
     /// The metadata of their files.
     known: BTreeMap<String, Array>,
+}
+
+impl<E: Engine> Default for ModularInputs<E> {
+    fn default() -> Self {
+        ModularInputs { arrays: BTreeMap::new(), known: BTreeMap::new() }
+    }
 }
 
 /// An array that a program has computed.
@@ -58,23 +64,28 @@ impl ModularInputs {
         let own = |(x, range)| Value::from(x).within(range);
         Ok(ciphertexts.into_iter().zip(ranges).map(own).collect())
     }
+}
 
-    /// Adds the array of a file, which has to belong to the owner of the server keys.
+impl<E: Engine> ModularInputs<E> {
+    /// Adds the array of a file, which has to belong to the owner of the server keys, and copies it
+    /// into the memory of the server's engine.
     ///
     /// # Errors
     /// As [`ModularInputs::integers`]; `scheme.wrong-key` for another owner; a name that exists
-    /// already.
+    /// already; a fault of the engine.
     pub fn add(
         &mut self,
-        server: &Server,
+        server: &Server<E>,
         name: &str,
         ciphertexts: Vec<Ciphertext>,
         metadata: &Metadata,
     ) -> Result<(), EvaluationError> {
         let (owner, params) = (server.keys().owner(), server.params());
         let array = Array::of(metadata, params.slots(), ciphertexts.len())?;
-        let values = Self::integers(params, ciphertexts, metadata)?;
+        let values = ModularInputs::integers(params, ciphertexts, metadata)?;
         values.iter().try_for_each(|x| same_owner(x.get().owner(), owner, "evaluation"))?;
+        let values = values.into_iter().map(|x| server.upload(&x));
+        let values = values.collect::<Result<Vec<_>, Error>>()?;
         self.known.extend(array.map(|array| (name.to_string(), array)));
         match self.arrays.insert(name.to_string(), values) {
             Some(_) => Err(EvaluationError::inputs(format!("{name} is given twice"))),
@@ -87,7 +98,7 @@ impl ModularInputs {
     ///
     /// # Errors
     /// Arrays of different lengths; with `pad`, arrays whose unused slots are not known to be 0.
-    pub fn aligned(mut self, server: &Server, pad: bool) -> Result<Self, EvaluationError> {
+    pub fn aligned(mut self, server: &Server<E>, pad: bool) -> Result<Self, EvaluationError> {
         self.check(pad)?;
         self.fill_up(server)?;
         Ok(self)
@@ -120,7 +131,7 @@ impl ModularInputs {
     }
 
     /// Extends all arrays by ciphertexts of 0 to the number of ciphertexts of the longest one.
-    fn fill_up(&mut self, server: &Server) -> Result<(), EvaluationError> {
+    fn fill_up(&mut self, server: &Server<E>) -> Result<(), EvaluationError> {
         let most = self.blocks();
         for (name, blocks) in &mut self.arrays {
             if blocks.len() < most && !self.known.contains_key(name) {
@@ -139,7 +150,7 @@ impl ModularInputs {
     }
 
     /// The ciphertexts of each array.
-    pub fn arrays(&self) -> &BTreeMap<String, Vec<Value>> {
+    pub fn arrays(&self) -> &BTreeMap<String, Vec<everlevel_circuit::Value<Ciphertext<E>>>> {
         &self.arrays
     }
 
@@ -152,13 +163,13 @@ impl ModularInputs {
     ///
     /// # Errors
     /// Those of `fresh`.
-    pub fn alike<C, E>(
+    pub fn alike<C, X>(
         &self,
-        fresh: impl Fn() -> Result<C, E>,
-    ) -> Result<BTreeMap<String, Vec<everlevel_circuit::Value<C>>>, E> {
-        let one = |x: &Value| Ok(everlevel_circuit::Value::from(fresh()?).within(x.range()));
-        let all = |(name, blocks): (&String, &Vec<Value>)| {
-            Ok((name.clone(), blocks.iter().map(one).collect::<Result<_, E>>()?))
+        fresh: impl Fn() -> Result<C, X>,
+    ) -> Result<BTreeMap<String, Vec<everlevel_circuit::Value<C>>>, X> {
+        let one = |x: &ValueOn<E>| Ok(everlevel_circuit::Value::from(fresh()?).within(x.range()));
+        let all = |(name, blocks): (&String, &Vec<ValueOn<E>>)| {
+            Ok((name.clone(), blocks.iter().map(one).collect::<Result<_, X>>()?))
         };
         self.arrays.iter().map(all).collect()
     }
@@ -197,26 +208,28 @@ impl ModularInputs {
         })
     }
 
-    /// The results of a program, in its order. `progress` is called with the number of statements
-    /// done.
+    /// The results of a program, in its order, in the memory of the processor. `progress` is called
+    /// with the number of statements done.
     ///
     /// # Errors
-    /// As [`ModularInputs::rows`] and [`Program::run_blocks`].
+    /// As [`ModularInputs::rows`] and [`Program::run_blocks`]; a fault of the engine.
     pub fn run(
         &self,
-        server: &Server,
+        server: &Server<E>,
         program: &Program,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Vec<ModularResult>, EvaluationError> {
         let rows = self.rows(program, server.params().slots())?;
         let found = program.run_blocks(&server.session, &self.arrays, progress);
         let mut found = found.map_err(Error::from)?;
-        let named = program.outputs().filter_map(|name| {
-            let values = found.remove(name)?;
+        let named = program.outputs().filter_map(|name| Some((name, found.remove(name)?)));
+        let results = named.map(|(name, values)| {
+            let values = values.iter().map(|x| server.download(x));
+            let values = values.collect::<Result<Vec<_>, Error>>()?;
             let metadata = self.metadata(rows.get(name), &values);
-            Some(ModularResult { name: name.into(), values, metadata })
+            Ok(ModularResult { name: name.into(), values, metadata })
         });
-        Ok(named.collect())
+        results.collect()
     }
 
     /// The metadata of a result with these rows.

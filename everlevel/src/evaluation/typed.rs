@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use everlevel_bgv::Ciphertext;
 use everlevel_circuit::expression::Program;
-use everlevel_integers::{Encrypted, Interval};
+use everlevel_integers::{Column, Encrypted, Interval};
+use everlevel_ring::{Cpu, Engine};
 use everlevel_scheme::{Params, same_owner};
 use everlevel_wire::columns::ColumnArray;
 use everlevel_wire::{Metadata, WireError};
@@ -12,7 +13,6 @@ use everlevel_wire::{Metadata, WireError};
 use super::error::EvaluationError;
 use crate::columns::IntegerValue;
 use crate::error::Error;
-use crate::integers::IntegerColumn;
 use crate::server::Server;
 
 /// A column, or a total, of any length, of ciphertexts that are whole or cut to what decryption
@@ -128,20 +128,25 @@ impl TypedArray {
     }
 }
 
-/// The input columns of a program, by their names in the program.
-#[derive(Default)]
-pub struct TypedInputs(BTreeMap<String, TypedArray>);
+/// The input columns of a program, by their names in the program, in the memory of an engine.
+pub struct TypedInputs<E: Engine = Cpu>(BTreeMap<String, TypedArray<Ciphertext<E>>>);
 
-impl TypedInputs {
-    /// Adds the columns of a file, which have to belong to the owner of the server keys; with a
-    /// name, the only one by that name.
+impl<E: Engine> Default for TypedInputs<E> {
+    fn default() -> Self {
+        TypedInputs(BTreeMap::new())
+    }
+}
+
+impl<E: Engine> TypedInputs<E> {
+    /// Adds the columns of a file, which have to belong to the owner of the server keys, and copies
+    /// them into the memory of the server's engine; with a name, the only one by that name.
     ///
     /// # Errors
     /// `scheme.wrong-key` for another owner; totals, which cannot be used in computation; one name
-    /// for several columns, or a name that exists already.
+    /// for several columns, or a name that exists already; a fault of the engine.
     pub fn add(
         &mut self,
-        server: &Server,
+        server: &Server<E>,
         name: Option<&str>,
         found: Vec<TypedArray>,
     ) -> Result<(), EvaluationError> {
@@ -162,6 +167,9 @@ impl TypedInputs {
                 return Err(EvaluationError::inputs(problem));
             }
             x.array.name.clone_from(&name);
+            let blocks = x.blocks.iter().map(|block| server.upload_integers(block));
+            let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
+            let x = TypedArray { array: x.array, blocks };
             if self.0.insert(name.clone(), x).is_some() {
                 return Err(EvaluationError::inputs(format!("column {name} is given twice")));
             }
@@ -175,12 +183,14 @@ impl TypedInputs {
     }
 
     /// A part of all columns.
-    pub fn part(&self, block: usize) -> BTreeMap<String, IntegerColumn> {
-        let part =
-            |(name, x): (&String, &TypedArray)| match x.blocks.get(block).or(x.blocks.first()) {
-                Some(IntegerValue::Column(x)) => Some((name.clone(), x.clone())),
+    pub fn part(&self, block: usize) -> BTreeMap<String, Column<Ciphertext<E>>> {
+        let part = |(name, x): (&String, &TypedArray<Ciphertext<E>>)| {
+            let found = x.blocks.get(block).or(x.blocks.first());
+            match found {
+                Some(Encrypted::Column(x)) => Some((name.clone(), x.clone())),
                 _ => None,
-            };
+            }
+        };
         self.0.iter().filter_map(part).collect()
     }
 
@@ -205,7 +215,8 @@ impl TypedInputs {
     /// The common shape of columns with several ciphertexts for each digit; columns of any length
     /// fit any shape. None if there are several shapes.
     fn cut(&self) -> Result<Option<&ColumnArray>, EvaluationError> {
-        let of_a_length = |x: &&TypedArray| x.array.shape.is_some() && !x.is_any_length();
+        let of_a_length =
+            |x: &&TypedArray<Ciphertext<E>>| x.array.shape.is_some() && !x.is_any_length();
         let mut arrays = self.0.values().filter(of_a_length).map(|x| &x.array);
         let Some(first) = arrays.next() else { return Ok(None) };
         let mut shapes = Some(first);
@@ -225,21 +236,23 @@ impl TypedInputs {
         Ok(shapes)
     }
 
-    /// The results of a program with public tables; columns in several parts are computed part by
-    /// part. `progress` is called with the number of statements done, over all parts.
+    /// The results of a program with public tables, in the memory of the processor; columns in
+    /// several parts are computed part by part. `progress` is called with the number of statements
+    /// done, over all parts.
     ///
     /// # Errors
-    /// As [`TypedInputs::shape`]; operations of the program that are impossible.
+    /// As [`TypedInputs::shape`]; operations of the program that are impossible; a fault of the
+    /// engine.
     pub fn run(
         &self,
-        server: &Server,
+        server: &Server<E>,
         program: &Program,
         tables: &BTreeMap<String, Vec<i128>>,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Vec<TypedArray>, EvaluationError> {
         let shape = self.shape(program)?;
         let ints = server.integers()?;
-        let mut results: Vec<(String, Vec<IntegerValue>)> = Vec::new();
+        let mut results: Vec<(String, Vec<Encrypted<Ciphertext<E>>>)> = Vec::new();
         for i in 0..self.blocks() {
             let step = &mut |done| progress(i * program.len() + done);
             let found = ints.run(program, &self.part(i), tables, step);
@@ -250,7 +263,12 @@ impl TypedInputs {
                 }
             }
         }
-        let array = |(name, blocks)| TypedArray::of_result(name, blocks, shape);
-        Ok(results.into_iter().map(array).collect())
+        // Not before the end, as later parts may bootstrap in place what earlier ones have left.
+        let results = results.into_iter().map(|(name, blocks)| {
+            let blocks = blocks.iter().map(|block| server.download_integers(block));
+            let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
+            Ok(TypedArray::of_result(name, blocks, shape))
+        });
+        results.collect()
     }
 }

@@ -5,6 +5,7 @@ mod axioms;
 mod book;
 mod columns;
 mod encodings;
+mod engines;
 mod error_codes;
 mod examples;
 mod expressions;

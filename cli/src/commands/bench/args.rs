@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::device::Device;
 use super::operations::{ALL, OPERATIONS};
 use crate::console::args::SetArg;
+use crate::console::device::Device;
 
 /// Commands below `bench`.
 #[derive(Subcommand)]

@@ -11,12 +11,12 @@ use serde::Serialize;
 
 #[cfg(feature = "cuda")]
 use super::cuda;
-use super::device::Device;
 use super::measure::{Bench, Outcome};
 use super::profile::{self, Shares};
 use crate::commands::bench::args::{BootstrapArgs, Mode};
 use crate::console::args::Common;
 use crate::console::circumstances::Circumstances;
+use crate::console::device::Device;
 use crate::console::errors::CliError;
 use crate::console::files::{check_named, of_output};
 use crate::console::machine::{self, Floor};

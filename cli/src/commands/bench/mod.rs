@@ -4,7 +4,6 @@ pub(crate) mod args;
 pub(crate) mod bootstrap;
 #[cfg(feature = "cuda")]
 pub(crate) mod cuda;
-pub(crate) mod device;
 pub(crate) mod integers;
 pub mod measure;
 pub(crate) mod operations;

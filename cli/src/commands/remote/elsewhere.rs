@@ -10,6 +10,7 @@ use crate::commands::roles::args::{Bounds, CACHE_MIB, EncryptArgs, EvalArgs, Set
 use crate::commands::roles::{self, Sent};
 use crate::commands::table::args::RunArgs;
 use crate::console::args::Common;
+use crate::console::device::Device;
 use crate::console::errors::{CliError, of_service};
 use crate::console::files::{check_apart, is_standard, of_file};
 
@@ -91,6 +92,7 @@ fn send_server_keys(
 pub fn eval(client: &Client, args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let (server, believed) = (&args.server, &args.server.bounds);
     none_of(&[
+        (args.on.device != Device::Cpu, "--device"),
         (server.memory.cache != CACHE_MIB, "--cache"),
         (server.memory.seeded_keys, "--seeded-keys"),
         (believed.bounds != Bounds::Stated, "--bounds"),
@@ -115,6 +117,7 @@ pub fn eval(client: &Client, args: &EvalArgs, common: &Common) -> Result<(), Cli
 /// `table run --remote`.
 pub fn answer(client: &Client, args: &RunArgs, common: &Common) -> Result<(), CliError> {
     none_of(&[
+        (args.on.device != Device::Cpu, "--device"),
         (args.memory.cache != CACHE_MIB, "--cache"),
         (args.memory.seeded_keys, "--seeded-keys"),
         (args.schema.is_some(), "--schema"),

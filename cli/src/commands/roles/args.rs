@@ -9,6 +9,7 @@ use crate::columns::{Format, Header};
 #[cfg(feature = "service")]
 use crate::commands::remote::access::{RemoteArg, RemoteJobArgs};
 use crate::console::args::{SetArg, amount};
+use crate::console::device::DeviceArg;
 
 /// The memory for keys that are read from a file, in MiB, unless it is stated.
 pub const CACHE_MIB: u64 = 4096;
@@ -254,6 +255,9 @@ pub struct EvalArgs {
     /// Allow columns modulo p^r of different lengths: shorter ones are padded with 0
     #[arg(long)]
     pub pad: bool,
+    /// What computes.
+    #[command(flatten)]
+    pub on: DeviceArg,
     /// The manifest.
     #[command(flatten)]
     pub manifest: WriteManifestArg,

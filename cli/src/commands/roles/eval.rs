@@ -4,19 +4,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use everlevel::files::Bounds;
 use everlevel::lab::{ModularResult, SchemeError};
-use everlevel::{Ciphertext, Error, Server, Value, ValueRange};
+use everlevel::{Ciphertext, Error, Params, Server, Value, ValueRange};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::expression::Program;
+use everlevel_ring::Engine;
 use everlevel_wire::Metadata;
 use serde::Serialize;
 
 use super::args::{EvalArgs, OutArg, RefreshArgs};
-use super::files::{Column, kept_metadata, server, state_range};
+use super::files::{Column, kept_metadata, keys, server, state_range};
 use super::inputs::{Inputs, of_program};
 use super::manifest::{self, ManifestWriter};
 use super::report::report;
 use super::typed;
+use super::work::{Work, compute};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{
@@ -77,14 +80,29 @@ pub fn told(e: Error) -> CliError {
     }
 }
 
+/// The file of a result.
+fn out(args: &EvalArgs, name: &str) -> OutArg {
+    OutArg { out: args.out.join(format!("{name}.ct")), force: args.force }
+}
+
+/// A program on values modulo p^r, and what it is run on.
+struct Modular<'a> {
+    args: &'a EvalArgs,
+    program: &'a Program,
+    inputs: Inputs<'a>,
+    bounds: Bounds,
+    started: Instant,
+    common: &'a Common,
+}
+
 /// Runs `eval`.
 pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
+    args.on.device.check()?;
     let program = parse(&args.program)?;
-    let out = |name: &str| OutArg { out: args.out.join(format!("{name}.ct")), force: args.force };
     for name in program.outputs() {
-        check_free(&out(name).out, args.force)?;
-        check_apart(&out(name).out, manifest::files_read(args))?;
+        check_free(&out(args, name).out, args.force)?;
+        check_apart(&out(args, name).out, manifest::files_read(args))?;
     }
     if let Some(files) = typed::inputs(&args.inputs)? {
         return typed::eval(args, &program, &files, common);
@@ -94,23 +112,33 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     }
     let inputs = Inputs::named(&program, &args.inputs)?;
     let bounds = args.server.bounds.believed()?;
-    let server = server(&args.server, common)?;
-    let mut manifest = manifest::of_results(args, &program, server.params())?;
-    let loaded = inputs.read(&server, &bounds, &args.server.set, args.pad)?;
-    let bar = progress(common, "computing", program.len() as u64);
-    let step = &mut |done| bar.set_position(done as u64);
-    let results = loaded.run(&server, &program, step);
-    let results = results.map_err(|e| of_program(e, &args.program, told))?;
-    bar.finish_and_clear();
-    create_directory(&args.out)?;
-    let mut outputs = Vec::new();
-    for ModularResult { name, values, mut metadata } in results {
-        let ranges: Vec<Option<ValueRange>> = values.iter().map(Value::range).collect();
-        state_range(&mut metadata, &ranges, server.params());
-        outputs.push(written(&server, &name, &values, &out(&name), &metadata, &mut manifest)?);
+    let keys = keys(&args.server, common)?;
+    let work = Modular { args, program: &program, inputs, bounds, started, common };
+    compute(args.on.device, keys, work)
+}
+
+impl Work for Modular<'_> {
+    fn on<E: Engine>(self, server: &Server<E>) -> Result<(), CliError> {
+        let Modular { args, program, inputs, bounds, started, common } = self;
+        let params = server.params();
+        let mut manifest = manifest::of_results(args, program, params)?;
+        let loaded = inputs.read(server, &bounds, &args.server.set, args.pad)?;
+        let bar = progress(common, "computing", program.len() as u64);
+        let step = &mut |done| bar.set_position(done as u64);
+        let results = loaded.run(server, program, step);
+        let results = results.map_err(|e| of_program(e, &args.program, told))?;
+        bar.finish_and_clear();
+        create_directory(&args.out)?;
+        let mut outputs = Vec::new();
+        for ModularResult { name, values, mut metadata } in results {
+            let ranges: Vec<Option<ValueRange>> = values.iter().map(Value::range).collect();
+            state_range(&mut metadata, &ranges, params);
+            let out = out(args, &name);
+            outputs.push(written(params, &name, &values, &out, &metadata, &mut manifest)?);
+        }
+        manifest.map_or(Ok(()), ManifestWriter::finish)?;
+        report(params, server.bootstraps(), started, outputs, Output::line, common)
     }
-    manifest.map_or(Ok(()), ManifestWriter::finish)?;
-    report(&server, server.bootstraps(), started, outputs, Output::line, common)
 }
 
 /// Runs `bootstrap`.
@@ -142,23 +170,22 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let name =
         args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let metadata = kept_metadata(metadata, array.as_ref());
-    let output = written(&server, &name, &fresh, &args.out, &metadata, &mut manifest)?;
+    let output = written(params, &name, &fresh, &args.out, &metadata, &mut manifest)?;
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
     if is_standard(&args.out.out) {
         return Ok(());
     }
-    report(&server, fresh.len(), started, vec![output], Output::line, common)
+    report(params, fresh.len(), started, vec![output], Output::line, common)
 }
 
 fn written(
-    server: &Server,
+    params: &Params,
     name: &str,
     xs: &[Value],
     out: &OutArg,
     metadata: &Metadata,
     manifest: &mut Option<ManifestWriter>,
 ) -> Result<Output, CliError> {
-    let params = server.params();
     let whole: Vec<Arc<Ciphertext>> = xs.iter().map(Value::get).collect();
     let bytes = Column::write_listed(&out.out, out.force, params, &whole, metadata, manifest)?;
     let capacity = |x: &Arc<Ciphertext>| params.noise().capacity(x.meta());

@@ -125,20 +125,15 @@ pub fn of_input(path: &Path) -> impl Fn(EvaluationError) -> CliError + '_ {
 
 /// A server on the keys of a file.
 pub fn server(args: &ServerArgs, common: &Common) -> Result<Server, CliError> {
-    server_on(&args.server_keys, args.memory, &args.set, common)
+    Ok(Server::with_keys(keys(args, common)?)?)
 }
 
-/// The same on a file, with this memory for its keys.
-pub fn server_on(
-    path: &Path,
-    memory: KeyMemoryArg,
-    set: &SetOfFile,
-    common: &Common,
-) -> Result<Server, CliError> {
-    Ok(Server::with_keys(server_keys(path, memory, set, common)?)?)
+/// The keys of a server.
+pub fn keys(args: &ServerArgs, common: &Common) -> Result<FileKeys, CliError> {
+    server_keys(&args.server_keys, args.memory, &args.set, common)
 }
 
-/// The keys of a file, likewise.
+/// The keys of a file, with this memory for them.
 pub fn server_keys(
     path: &Path,
     memory: KeyMemoryArg,

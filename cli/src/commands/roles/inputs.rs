@@ -7,6 +7,7 @@ use everlevel::files::Bounds;
 use everlevel::lab::{EvaluationError, ModularInputs};
 use everlevel::{Error, Server};
 use everlevel_circuit::expression::{ExpressionError, Program};
+use everlevel_ring::Engine;
 
 use super::args::SetOfFile;
 use super::files::{Column, of_input};
@@ -70,13 +71,13 @@ impl<'a> Inputs<'a> {
 
     /// The ciphertexts, which have to belong to the owner of the server keys. Columns have to be of
     /// one length; with `pad` shorter ones are filled up with 0.
-    pub fn read(
+    pub fn read<E: Engine>(
         &self,
-        server: &Server,
+        server: &Server<E>,
         bounds: &Bounds,
         set: &SetOfFile,
         pad: bool,
-    ) -> Result<ModularInputs, CliError> {
+    ) -> Result<ModularInputs<E>, CliError> {
         let mut inputs = ModularInputs::default();
         for (name, path) in &self.0 {
             let Column { ciphertexts, metadata } =

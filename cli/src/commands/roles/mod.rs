@@ -16,6 +16,7 @@ pub mod manifest;
 mod report;
 mod sent;
 pub mod typed;
+pub mod work;
 
 pub use change::change_key;
 pub use compact::run as compact;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use everlevel::Server;
+use everlevel::Params;
 use serde::Serialize;
 
 use crate::console::args::Common;
@@ -20,7 +20,7 @@ struct Report<'a, R> {
 /// Prints the results of a computation that began at `started`, each in a `line` of its own for
 /// people, and what it took.
 pub fn report<R: Serialize>(
-    server: &Server,
+    params: &Params,
     bootstraps: usize,
     started: Instant,
     outputs: Vec<R>,
@@ -28,7 +28,7 @@ pub fn report<R: Serialize>(
     common: &Common,
 ) -> Result<(), CliError> {
     let seconds = started.elapsed().as_secs_f64();
-    let report = Report { params: server.params().name(), bootstraps, outputs, seconds };
+    let report = Report { params: params.name(), bootstraps, outputs, seconds };
     if common.json {
         return emit_json(&report);
     }

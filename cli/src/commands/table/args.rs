@@ -9,6 +9,7 @@ use everlevel_tables::{OrderedBy, TableId};
 use crate::commands::remote::access::RemoteJobArgs;
 use crate::commands::roles::args::{KeyMemoryArg, OutArg, SetOfFile};
 use crate::console::args::SetArg;
+use crate::console::device::DeviceArg;
 
 /// Tables that a schema has foreign keys to.
 #[derive(Args)]
@@ -154,6 +155,9 @@ pub struct RunArgs {
     /// The memory for keys.
     #[command(flatten)]
     pub memory: KeyMemoryArg,
+    /// What computes.
+    #[command(flatten)]
+    pub on: DeviceArg,
     /// The result.
     #[command(flatten)]
     pub out: OutArg,

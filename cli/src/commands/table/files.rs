@@ -1,24 +1,22 @@
-//! Owner, analyst, server and reader of a table, who share nothing but files.
+//! Owner, analyst and reader of a table, who share nothing but files with each other and a server.
 
 use std::path::Path;
-use std::time::Instant;
 
-use everlevel::Params;
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Constants, Data, EncryptedTable, Partner, PlainTable, Plan, SCHEMA_BYTES, Schema, TableId,
-    TableKey, TableResult, TablesError,
+    Constants, Data, EncryptedTable, Partner, Plan, SCHEMA_BYTES, Schema, TableKey, TableResult,
+    TablesError,
 };
 use everlevel_wire::file::{read_file, write_file};
 use serde_json::json;
 
-use super::args::{AnswerFormat, AskArgs, BindArgs, EncryptArgs, PartnersArg, ReadArgs, RunArgs};
+use super::args::{AnswerFormat, AskArgs, BindArgs, EncryptArgs, PartnersArg, ReadArgs};
 use super::ask::{refused, tell};
 use super::constants::values;
 use super::errors::{of, of_written};
 use super::records::{Source, check_parquet, is_parquet, opened, parquet_answer};
 use crate::commands::roles::args::SetOfFile;
-use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
+use crate::commands::roles::files::{EncryptionKey, secret_key};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{
@@ -54,7 +52,7 @@ fn read_partners(schema: &Schema, with: &PartnersArg) -> Result<Vec<Partner>, Cl
 
 impl PartnersArg {
     /// The names of tables, and their files.
-    fn files(&self) -> Result<Vec<(&str, &Path)>, CliError> {
+    pub fn files(&self) -> Result<Vec<(&str, &Path)>, CliError> {
         let mut found: Vec<(&str, &Path)> = Vec::with_capacity(self.partners.len());
         for text in &self.partners {
             let (name, path) = text
@@ -226,97 +224,6 @@ pub fn bind(args: &BindArgs, common: &Common) -> Result<(), CliError> {
         "constants {id}: {} for plan {of_plan}, {} bytes: {}",
         counted(values.len() as u64, "value"),
         bytes.len(),
-        out.display()
-    ))
-}
-
-/// A table on a server.
-enum Served {
-    Encrypted(EncryptedTable),
-    Plain(PlainTable),
-}
-
-impl Served {
-    /// Its name, and how many rows it has.
-    fn named(&self) -> (TableId, usize) {
-        match self {
-            Served::Encrypted(table) => (table.id(), table.rows()),
-            Served::Plain(table) => (table.id(), table.rows()),
-        }
-    }
-}
-
-/// The table of `table run`, and where it is.
-fn served<'a>(
-    args: &'a RunArgs,
-    plan: &Plan,
-    params: &Params,
-    common: &Common,
-) -> Result<(&'a Path, Served), CliError> {
-    match (&args.table.table, &args.table.plain) {
-        (Some(path), _) => {
-            args.with.check_none("--plain")?;
-            let table = open_table(path, Some(params.clone()), &args.set, common)?;
-            Ok((path, Served::Encrypted(table)))
-        }
-        (None, Some(path)) => {
-            let schema = match &args.schema {
-                Some(schema) => read_schema(schema)?,
-                None => plan.schema().clone(),
-            };
-            plan.check_schema(&schema).map_err(of(&args.input))?;
-            let data = read_data(path, &schema, &args.with)?;
-            let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-            Ok((path, Served::Plain(PlainTable::new(schema, data, &mut rng))))
-        }
-        (None, None) => Err(CliError::usage("give --table DIR or --plain FILE")),
-    }
-}
-
-/// Runs `table run`.
-pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
-    let started = Instant::now();
-    check_file(&args.out.out, args.out.force)?;
-    let table = args.table.table.iter().chain(&args.table.plain);
-    let read = [&args.input].into_iter().chain(table).chain(&args.schema).chain(&args.constants);
-    check_apart(&args.out.out, read)?;
-    check_apart(&args.out.out, args.with.files()?.iter().map(|(_, path)| *path))?;
-    let plan = read_plan(&args.input)?;
-    let constants = args.constants.as_deref().map(read_constants).transpose()?;
-    let server = server_on(&args.server_keys, args.memory, &args.set, common)?;
-    let (path, table) = served(args, &plan, server.params(), common)?;
-    let (id, rows) = table.named();
-    let blocks = rows.div_ceil(server.params().slots());
-    let bar = progress(common, "computing", blocks as u64);
-    let step = |done, _| {
-        bar.set_position(done as u64);
-        Ok::<_, TablesError>(())
-    };
-    let result = match &table {
-        Served::Encrypted(table) => table.run(&server, &plan, constants.as_ref(), step),
-        Served::Plain(table) => table.run(&server, &plan, constants.as_ref(), step),
-    };
-    let result = result.map_err(of(path))?;
-    bar.finish_and_clear();
-    let (out, bytes) = (&args.out.out, result.as_bytes().len());
-    write_file(out, result.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
-    let seconds = started.elapsed().as_secs_f64();
-    if common.json {
-        return emit_json(&json!({
-            "table": id.to_string(),
-            "plan": plan.id().map_err(refused)?,
-            "params": server.params().name(),
-            "rows": rows,
-            "refreshes": server.bootstraps(),
-            "seconds": seconds,
-            "bytes": bytes,
-            "out": out,
-        }));
-    }
-    emit(&format!(
-        "{}, {} refreshes, {seconds:.1} s, {bytes} bytes: {}",
-        counted(rows as u64, "row"),
-        server.bootstraps(),
         out.display()
     ))
 }

@@ -13,6 +13,7 @@ mod owner;
 mod parquet;
 mod query;
 mod records;
+mod run;
 mod search;
 
 use clap::Subcommand;
@@ -87,5 +88,5 @@ fn answer(args: &args::RunArgs, common: &Common) -> Result<(), CliError> {
     if let Some(client) = args.place.client()? {
         return super::remote::elsewhere::answer(&client, args, common);
     }
-    files::run(args, common)
+    run::run(args, common)
 }

@@ -98,16 +98,15 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         self.resident.bytes()
     }
 
-    /// A ciphertext in the memory of the engine. On the processor it shares its polynomials with
-    /// the original.
+    /// A ciphertext in the memory of the engine, with the seed of its original. On the processor it
+    /// shares its polynomials with the original.
     ///
     /// # Errors
     /// A ciphertext of other parameters, or a fault of the engine.
     pub fn upload(&self, x: &Ciphertext) -> Result<Ciphertext<E>, SchemeError> {
         x.check(self.params())?;
         self.engine.status()?;
-        let components = x.components.iter().map(|c| self.engine.upload(c)).collect();
-        Ok(Ciphertext::new(x.meta, components))
+        Ok(x.copied(x.components.iter().map(|c| self.engine.upload(c)).collect()))
     }
 
     /// A ciphertext in the memory of the processor.
@@ -115,9 +114,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// # Errors
     /// A fault of the engine, now or earlier.
     pub fn download(&self, x: &Ciphertext<E>) -> Result<Ciphertext, SchemeError> {
-        let components: Result<_, _> =
-            x.components.iter().map(|c| self.engine.download(c)).collect();
-        Ok(Ciphertext::new(x.meta, components?))
+        let components = x.components.iter().map(|c| self.engine.download(c));
+        Ok(x.copied(components.collect::<Result<_, _>>()?))
     }
 
     /// The cost of the operations so far. Transforms are those of the whole engine since this

@@ -6,8 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use everlevel::lab::ServerEvaluator;
-use everlevel::{IntegerColumn, Integers, KeyPlan, Params, Server};
+use everlevel::{Ciphertext, Integers, KeyPlan, Params, Server};
 use everlevel_integers::{Column, Encoded, EncryptedConstant, IntegerScheme};
+use everlevel_ring::Engine;
 use everlevel_scheme::same_owner;
 
 use crate::error::TablesError;
@@ -40,18 +41,42 @@ pub(crate) trait Rows<S: IntegerScheme> {
     fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, S::Ciphertext>, TablesError>;
 }
 
+/// A table whose columns are copied into the memory of a server's engine as they are read.
+struct Uploaded<'a, T, X: Engine> {
+    table: &'a T,
+    server: &'a Server<X>,
+}
+
+impl<T: Rows<ServerEvaluator>, X: Engine> Rows<ServerEvaluator<X>> for Uploaded<'_, T, X> {
+    fn rows(&self) -> usize {
+        self.table.rows()
+    }
+
+    fn knows(&self, place: usize) -> bool {
+        self.table.knows(place)
+    }
+
+    fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, Ciphertext<X>>, TablesError> {
+        Ok(match self.table.cells(block, place)? {
+            Cells::Known(codes) => Cells::Known(codes),
+            Cells::Encrypted(column) => Cells::Encrypted(self.server.upload_column(&column)?),
+        })
+    }
+}
+
 /// The encrypted sums or rows that answer a plan on the table with this id.
 /// `progress(done, blocks)` is called after each block; the blocks are processed once for each
 /// batch of sums ([`Layout::batches`](crate::Layout::batches)). Blocks of which the server knows
 /// that no row meets the condition are skipped.
 pub(crate) fn compute<E: From<TablesError>>(
     (id, table): (TableId, &impl Rows<ServerEvaluator>),
-    server: &Server,
+    server: &Server<impl Engine>,
     plan: &Plan,
     constants: Option<&Constants>,
     progress: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<TableResult, E> {
     let bound = bound(server, plan, constants)?;
+    let table = &Uploaded { table, server };
     let ints = server.integers().map_err(TablesError::from)?;
     let all = 0..table.rows().div_ceil(server.params().slots());
     let (server_keys, cancelled) = (Some(server.keys().plan()), cancelled(server));
@@ -158,12 +183,12 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     Ok(out)
 }
 
-/// A column for each encrypted constant of a plan.
-pub(crate) fn bound(
-    server: &Server,
+/// A column for each encrypted constant of a plan, in the memory of the server's engine.
+pub(crate) fn bound<X: Engine>(
+    server: &Server<X>,
     plan: &Plan,
     constants: Option<&Constants>,
-) -> Result<Vec<IntegerColumn>, TablesError> {
+) -> Result<Vec<Column<Ciphertext<X>>>, TablesError> {
     let parameters = &plan.query().parameters;
     match constants {
         None if parameters.is_empty() => Ok(Vec::new()),
@@ -177,7 +202,8 @@ pub(crate) fn bound(
         Some(constants) => {
             same_set(constants.params(), server.params())?;
             same_owner(constants.owner(), server.keys().owner(), "constants of a query")?;
-            constants.columns(server.params(), plan)
+            let columns = constants.columns(server.params(), plan)?;
+            Ok(columns.iter().map(|x| server.upload_column(x)).collect::<Result<_, _>>()?)
         }
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use everlevel::lab::ServerEvaluator;
 use everlevel::{Ciphertext, Params, Server};
+use everlevel_ring::Engine;
 use rand_core::CryptoRng;
 
 use crate::data::Data;
@@ -64,7 +65,7 @@ impl PlainTable {
     /// plan; those of typed integers and of `progress`.
     pub fn run<E: From<TablesError>>(
         &self,
-        server: &Server,
+        server: &Server<impl Engine>,
         plan: &Plan,
         constants: Option<&Constants>,
         progress: impl FnMut(usize, usize) -> Result<(), E>,

@@ -3,6 +3,7 @@
 use everlevel::files::{Bounds, Bytes};
 use everlevel::lab::Arithmetic;
 use everlevel::{Ciphertext, KeyId, Level, SecretKey, Server};
+use everlevel_ring::Engine;
 use everlevel_scheme::same_owner;
 use everlevel_wire::{Metadata, ObjectKind, ParamsId, ReadOptions, inspect};
 
@@ -34,16 +35,17 @@ fn wrong<T>(problem: impl Into<String>) -> Result<T, TablesError> {
 }
 
 impl TableResult {
-    /// A result from packed sums.
-    pub(crate) fn new(
-        server: &Server,
+    /// A result from packed sums, in the memory of the server's engine.
+    pub(crate) fn new<X: Engine>(
+        server: &Server<X>,
         plan: &Plan,
         (table, rows): (TableId, usize),
         constants: Option<TableId>,
-        sums: Vec<Ciphertext>,
+        sums: Vec<Ciphertext<X>>,
     ) -> Result<Self, TablesError> {
-        let sums = sums.iter().map(|x| lowest(server.evaluator(), x));
-        let sums = sums.collect::<Result<Vec<_>, _>>()?;
+        let evaluator = server.evaluator();
+        let sums = sums.iter().map(|x| Ok(evaluator.download(&lowest(evaluator, x)?)?));
+        let sums = sums.collect::<Result<Vec<Ciphertext>, TablesError>>()?;
         let mut metadata = Metadata::new();
         ResultHeader { table, rows, constants, plan: plan.to_json()? }.state(&mut metadata);
         Self::from_bytes(sums.to_bytes_with(server.params(), &metadata)?)

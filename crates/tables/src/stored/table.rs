@@ -7,6 +7,7 @@ use std::path::Path;
 use everlevel::files::{Bounds, Bytes, OpenOptions};
 use everlevel::lab::ServerEvaluator;
 use everlevel::{Ciphertext, IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Server};
+use everlevel_ring::Engine;
 use everlevel_scheme::same_owner;
 use everlevel_wire::file::read_file;
 use everlevel_wire::{ParamsId, ReadOptions, Summary, inspect, inspect_file};
@@ -278,7 +279,7 @@ impl EncryptedTable {
     /// typed integers and of `progress`.
     pub fn run<E: From<TablesError>>(
         &self,
-        server: &Server,
+        server: &Server<impl Engine>,
         plan: &Plan,
         constants: Option<&Constants>,
         progress: impl FnMut(usize, usize) -> Result<(), E>,
@@ -288,7 +289,11 @@ impl EncryptedTable {
     }
 
     /// Checks that a plan can be run, before anything is computed.
-    pub(crate) fn check(&self, server: &Server, plan: &Plan) -> Result<(), TablesError> {
+    pub(crate) fn check(
+        &self,
+        server: &Server<impl Engine>,
+        plan: &Plan,
+    ) -> Result<(), TablesError> {
         plan.check_schema(&self.schema)?;
         same_set(ParamsId::of(&self.params), server.params())?;
         Ok(same_owner(self.owner, server.keys().owner(), "evaluation")?)

@@ -7,14 +7,16 @@ use std::time::Instant;
 use everlevel::files::Bounds;
 use everlevel::lab::TypedInputs;
 use everlevel::{Program, Server, Type};
+use everlevel_ring::Engine;
 use everlevel_wire::{Metadata, ObjectKind, WireError};
 use serde::Serialize;
 
 use super::super::args::{EvalArgs, SetOfFile};
-use super::super::files::{of_input, server};
+use super::super::files::{keys, of_input};
 use super::super::inputs::of_program;
 use super::super::manifest::{ManifestWriter, of_results};
 use super::super::report::report;
+use super::super::work::{Work, compute};
 use super::arrays::{read, write};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -79,6 +81,17 @@ impl Output {
     }
 }
 
+/// A program on columns, and what it is run on.
+struct Typed<'a> {
+    args: &'a EvalArgs,
+    program: &'a Program,
+    files: &'a [Input<'a>],
+    tables: BTreeMap<String, Vec<i128>>,
+    bounds: Bounds,
+    started: Instant,
+    common: &'a Common,
+}
+
 /// Runs `eval` on files of columns.
 pub fn eval(
     args: &EvalArgs,
@@ -93,48 +106,56 @@ pub fn eval(
              have one length",
         ));
     }
-    let out = |name: &str| args.out.join(format!("{name}.ct"));
     let bounds = args.server.bounds.believed()?;
     let tables = tables(&args.tables)?;
-    let server = server(&args.server, common)?;
-    let mut manifest = of_results(args, program, server.params())?;
-    let inputs = columns(files, &server, &bounds, &args.server.set)?;
-    let bar = progress(common, "computing", (inputs.blocks() * program.len()) as u64);
-    let step = &mut |done| bar.set_position(done as u64);
-    let results = inputs.run(&server, program, &tables, step);
-    let results = results.map_err(|e| of_program(e, &args.program, CliError::from))?;
-    bar.finish_and_clear();
-    create_directory(&args.out)?;
-    let mut outputs = Vec::new();
-    for x in results {
-        let out = out(&x.array.name);
-        let (name, interval) = (x.array.name.clone(), x.interval()?);
-        let what = if x.is_total() { "total" } else { "column" };
-        let ciphertexts = x.ciphertexts();
-        let (params, none) = (server.params(), Metadata::new());
-        let bytes = write(&out, args.force, params, vec![x], none, &mut manifest)?;
-        outputs.push(Output {
-            name,
-            what,
-            kind: Type::smallest(interval).map(|t| t.to_string()),
-            low: interval.low().to_string(),
-            high: interval.high().to_string(),
-            ciphertexts,
-            path: out,
-            bytes,
-        });
+    let keys = keys(&args.server, common)?;
+    let work = Typed { args, program, files, tables, bounds, started, common };
+    compute(args.on.device, keys, work)
+}
+
+impl Work for Typed<'_> {
+    fn on<E: Engine>(self, server: &Server<E>) -> Result<(), CliError> {
+        let Typed { args, program, files, tables, bounds, started, common } = self;
+        let params = server.params();
+        let mut manifest = of_results(args, program, params)?;
+        let inputs = columns(files, server, &bounds, &args.server.set)?;
+        let bar = progress(common, "computing", (inputs.blocks() * program.len()) as u64);
+        let step = &mut |done| bar.set_position(done as u64);
+        let results = inputs.run(server, program, &tables, step);
+        let results = results.map_err(|e| of_program(e, &args.program, CliError::from))?;
+        bar.finish_and_clear();
+        create_directory(&args.out)?;
+        let mut outputs = Vec::new();
+        for x in results {
+            let out = args.out.join(format!("{}.ct", x.array.name));
+            let (name, interval) = (x.array.name.clone(), x.interval()?);
+            let what = if x.is_total() { "total" } else { "column" };
+            let ciphertexts = x.ciphertexts();
+            let none = Metadata::new();
+            let bytes = write(&out, args.force, params, vec![x], none, &mut manifest)?;
+            outputs.push(Output {
+                name,
+                what,
+                kind: Type::smallest(interval).map(|t| t.to_string()),
+                low: interval.low().to_string(),
+                high: interval.high().to_string(),
+                ciphertexts,
+                path: out,
+                bytes,
+            });
+        }
+        manifest.map_or(Ok(()), ManifestWriter::finish)?;
+        report(params, server.bootstraps(), started, outputs, Output::line, common)
     }
-    manifest.map_or(Ok(()), ManifestWriter::finish)?;
-    report(&server, server.bootstraps(), started, outputs, Output::line, common)
 }
 
 /// All columns of the files; of a named file its only column has that name.
-pub fn columns(
+pub fn columns<E: Engine>(
     files: &[Input<'_>],
-    server: &Server,
+    server: &Server<E>,
     bounds: &Bounds,
     set: &SetOfFile,
-) -> Result<TypedInputs, CliError> {
+) -> Result<TypedInputs<E>, CliError> {
     let mut inputs = TypedInputs::default();
     for (name, path) in files {
         let found = read(path, server.params(), bounds, set)?;

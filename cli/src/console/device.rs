@@ -1,7 +1,9 @@
-//! The device on which bootstrapping is measured.
+//! The device that computes.
 
 use std::fmt;
 use std::str::FromStr;
+
+use clap::Args;
 
 use crate::console::errors::CliError;
 
@@ -12,6 +14,15 @@ pub enum Device {
     Cpu,
     /// A CUDA device, by its number.
     Cuda(u32),
+}
+
+/// Where a server computes.
+#[derive(Args, Clone, Copy)]
+pub struct DeviceArg {
+    /// Compute on the processor or on a CUDA device, by its number (default: the first), with the
+    /// same results bit by bit; needs a program that was built with the feature cuda
+    #[arg(long, value_name = "cpu|cuda[:N]", default_value = "cpu")]
+    pub device: Device,
 }
 
 impl FromStr for Device {
