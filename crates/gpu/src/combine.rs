@@ -4,6 +4,7 @@ use everlevel_arith::{NttTable, kernels, scatter_natural};
 use everlevel_ring::{Basis, Eval, Poly, RingError};
 
 use crate::arguments::{COMBINED_A_LAUNCH, Combine, Operand, ROWS_A_LAUNCH, mask, positions};
+use crate::constants::bytes;
 use crate::gpu::Gpu;
 use crate::library::Address;
 use crate::memory::Limbs;
@@ -60,11 +61,11 @@ impl Gpu {
         rows: &[Vec<Option<&Diagonal>>],
     ) -> Vec<Vec<Poly<Eval, Gpu>>> {
         let Some(first) = inputs.first() else { return rows.iter().map(|_| Vec::new()).collect() };
-        let (basis, count) = (first[0].basis(), first.len());
+        let Some(component) = first.first() else { return vec![Vec::new(); rows.len()] };
+        let (basis, count) = (component.basis(), first.len());
         let entry = |d: &Option<&Diagonal>| d.map_or([0; 4], Diagonal::entry);
-        let table: Vec<u8> =
-            rows.iter().flatten().flat_map(entry).flat_map(|word| word.to_ne_bytes()).collect();
-        let table = self.kept_constant(&table);
+        // Kept to the end, whatever other threads keep meanwhile.
+        let table = self.kept_constant(&bytes(rows.iter().flatten().flat_map(entry)));
         let outs: Vec<Vec<Limbs>> =
             rows.iter().map(|_| (0..count).map(|_| self.limbs(basis)).collect()).collect();
         let stride = inputs.len();
@@ -74,7 +75,7 @@ impl Gpu {
                     let at = block * ROWS_A_LAUNCH * stride + part * COMBINED_A_LAUNCH;
                     let mut arguments = Combine {
                         outputs: [[0; 2]; ROWS_A_LAUNCH],
-                        table: table + (at * 32) as Address,
+                        table: table.address() + (at * 32) as Address,
                         primes: self.primes,
                         n: self.ring.degree() as u32,
                         count: some.len() as u32,

@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char};
 use std::ptr::{null, null_mut};
 
 use crate::error::GpuError;
-use crate::library::compiler;
+use crate::library::{Compiler, Handle, compiler};
 
 const SOURCE: &str = include_str!("kernels.cu");
 
@@ -25,37 +25,62 @@ pub(crate) fn binary((major, minor): (u32, u32)) -> Result<Vec<u8>, GpuError> {
     let failed = |what: &str, status: i32| {
         GpuError::no_device(format!("{what} failed with status {status}"))
     };
-    let mut program = null_mut();
+    let mut program = Program { compiler, handle: null_mut() };
     // SAFETY: all strings end with a zero and live until the calls return; the compiler writes as
     // many bytes as it said before.
     unsafe {
-        let status =
-            (compiler.create)(&mut program, source.as_ptr(), name.as_ptr(), 0, null(), null());
+        let handle = &mut program.handle;
+        let status = (compiler.create)(handle, source.as_ptr(), name.as_ptr(), 0, null(), null());
         if status != 0 {
             return Err(failed("nvrtcCreateProgram", status));
         }
-        let status = (compiler.compile)(program, options.len() as i32, options.as_ptr());
+        let status = (compiler.compile)(program.handle, options.len() as i32, options.as_ptr());
         if status != 0 {
-            let mut size = 0;
-            (compiler.log_size)(program, &mut size);
-            let mut log = vec![0u8; size + 1];
-            (compiler.log)(program, log.as_mut_ptr().cast());
-            let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
-            let log = String::from_utf8_lossy(&log[..end]).into_owned();
-            (compiler.destroy)(&mut program);
-            return Err(failed(&format!("compiling the kernels ({log})"), status));
+            let what = format!("compiling the kernels ({})", program.log());
+            return Err(failed(&what, status));
         }
         let mut size = 0;
-        let status = (compiler.binary_size)(program, &mut size);
+        let status = (compiler.binary_size)(program.handle, &mut size);
         if status != 0 {
             return Err(failed("nvrtcGetCUBINSize", status));
         }
         let mut binary = vec![0u8; size];
-        let status = (compiler.binary)(program, binary.as_mut_ptr().cast());
-        (compiler.destroy)(&mut program);
-        match status {
+        match (compiler.binary)(program.handle, binary.as_mut_ptr().cast()) {
             0 => Ok(binary),
             status => Err(failed("nvrtcGetCUBIN", status)),
+        }
+    }
+}
+
+/// A program, destroyed when it is dropped.
+struct Program {
+    compiler: &'static Compiler,
+    handle: Handle,
+}
+
+impl Program {
+    /// What the compiler says of it; nothing if it does not tell how much that is.
+    fn log(&self) -> String {
+        let mut size = 0;
+        // SAFETY: the compiler writes as many bytes as it said before.
+        let log = unsafe {
+            if (self.compiler.log_size)(self.handle, &mut size) != 0 {
+                return String::new();
+            }
+            let mut log = vec![0u8; size];
+            (self.compiler.log)(self.handle, log.as_mut_ptr().cast());
+            log
+        };
+        let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+        String::from_utf8_lossy(&log[..end]).into_owned()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if !self.handle.is_null() {
+            // SAFETY: the program was made by this compiler.
+            unsafe { (self.compiler.destroy)(&mut self.handle) };
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Conversion between bases, with constants that are computed once.
 
 use crate::arguments::Convert;
+use crate::constants::bytes;
 use crate::gpu::Gpu;
 use crate::library::Address;
 use crate::plan::{Jobs, Plan};
@@ -9,15 +10,12 @@ impl Gpu {
     /// Copies the constants of conversions.
     fn plan(&self, jobs: &Jobs) -> Plan {
         let made = jobs.constants(&self.ring);
-        let words = |list: &[u32]| list.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>();
-        let inverses: Vec<u8> = made.inverses.iter().flat_map(|x| x.to_ne_bytes()).collect();
-        let weights: Vec<u8> = made.weights.iter().flat_map(|x| x.to_ne_bytes()).collect();
         Plan {
-            tiles: self.constant(&words(&made.tiles)),
-            index: self.constant(&words(&made.index)),
-            inverses: self.constant(&inverses),
-            weights: self.constant(&weights),
             count: (made.tiles.len() / 5) as u32,
+            tiles: self.constant(&bytes(made.tiles)),
+            index: self.constant(&bytes(made.index)),
+            inverses: self.constant(&bytes(made.inverses)),
+            weights: self.constant(&bytes(made.weights)),
             shared: (made.longest * size_of::<u64>()) as u32,
         }
     }
@@ -41,10 +39,10 @@ impl Gpu {
             terms,
             output,
             primes: self.primes,
-            tiles: plan.tiles,
-            index: plan.index,
-            inverses: plan.inverses,
-            weights: plan.weights,
+            tiles: plan.tiles.address(),
+            index: plan.index.address(),
+            inverses: plan.inverses.address(),
+            weights: plan.weights.address(),
             terms_stride: terms_stride as u64,
             output_stride: output_stride as u64,
             n: n as u32,

@@ -3,13 +3,15 @@
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use crate::arguments::{Arguments, Kernel};
 use crate::compile::binary;
 use crate::error::GpuError;
 use crate::library::{Address, Driver, Handle, Status, driver};
+use crate::memory::Held;
 
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +44,18 @@ pub(crate) struct Device {
     info: DeviceInfo,
     /// The first fault.
     fault: OnceLock<GpuError>,
-    /// The thread whose work is recorded, if any is.
-    pub(crate) recorder: Mutex<Option<ThreadId>>,
+    order: Mutex<Order>,
+    /// Whether work is recorded, for a quick look.
+    pub(crate) records: AtomicBool,
+}
+
+/// What must not change while a call of the driver enqueues work, for which it is locked.
+#[derive(Default)]
+pub(crate) struct Order {
+    /// The thread whose work is recorded, and what keeps the memory that this uses.
+    pub(crate) recorder: Option<(ThreadId, Arc<Held>)>,
+    /// Memory that was given back while work was recorded, which nothing can wait for.
+    pub(crate) given_back: Vec<Address>,
 }
 
 /// A stream.
@@ -80,8 +92,6 @@ impl Device {
         let mut name = [0u8; 128];
         let ordinal_value = i32::try_from(ordinal).unwrap_or(i32::MAX);
         let mut attributes = [(MULTIPROCESSORS, 0), (MAJOR, 0), (MINOR, 0)];
-        let mut handles = [null_mut(); 4];
-        let [context, stream, constants, module] = &mut handles;
         // SAFETY: all pointers are to variables of the size that the driver writes, and handles are
         // used as the driver returned them.
         unsafe {
@@ -107,36 +117,42 @@ impl Device {
             multiprocessors: multiprocessors as u32,
         };
         let binary = binary(info.compute)?;
+        let mut context = null_mut();
+        // SAFETY: as above.
+        none("cuDevicePrimaryCtxRetain", unsafe { (driver.retain_context)(&mut context, device) })?;
+        // From here on, what was made is given back if anything fails.
+        let mut made = Device {
+            driver,
+            ordinal: device,
+            context,
+            stream: null_mut(),
+            constants: null_mut(),
+            beside: Mutex::default(),
+            module: null_mut(),
+            functions: Vec::new(),
+            info,
+            fault: OnceLock::new(),
+            order: Mutex::default(),
+            records: AtomicBool::new(false),
+        };
         // SAFETY: as above; the binary was made for this device and outlives the call.
         unsafe {
-            none("cuDevicePrimaryCtxRetain", (driver.retain_context)(context, device))?;
-            none("cuCtxSetCurrent", (driver.set_context)(*context))?;
-            none("cuStreamCreate", (driver.create_stream)(stream, NON_BLOCKING))?;
-            none("cuStreamCreate", (driver.create_stream)(constants, NON_BLOCKING))?;
-            none("cuModuleLoadData", (driver.load_module)(module, binary.as_ptr().cast()))?;
+            none("cuCtxSetCurrent", (driver.set_context)(context))?;
+            none("cuStreamCreate", (driver.create_stream)(&mut made.stream, NON_BLOCKING))?;
+            none("cuStreamCreate", (driver.create_stream)(&mut made.constants, NON_BLOCKING))?;
+            let status = (driver.load_module)(&mut made.module, binary.as_ptr().cast());
+            none("cuModuleLoadData", status)?;
         }
+        let module = made.module;
         let function = |kernel: &Kernel| {
             let (mut function, name) =
                 (null_mut(), CString::new(kernel.name()).unwrap_or_default());
             // SAFETY: the name ends with a zero, and the module is loaded.
-            let status = unsafe { (driver.function)(&mut function, *module, name.as_ptr()) };
+            let status = unsafe { (driver.function)(&mut function, module, name.as_ptr()) };
             none("cuModuleGetFunction", status).map(|()| function)
         };
-        let functions = Kernel::ALL.iter().map(function).collect::<Result<_, _>>()?;
-        let [context, stream, constants, module] = handles;
-        Ok(Device {
-            driver,
-            ordinal: device,
-            context,
-            stream,
-            constants,
-            beside: Mutex::default(),
-            module,
-            functions,
-            info,
-            fault: OnceLock::new(),
-            recorder: Mutex::new(None),
-        })
+        made.functions = Kernel::ALL.iter().map(function).collect::<Result<_, _>>()?;
+        Ok(made)
     }
 
     pub(crate) fn info(&self) -> &DeviceInfo {
@@ -170,22 +186,45 @@ impl Device {
         self.check("cuCtxSetCurrent", unsafe { (self.driver.set_context)(self.context) })
     }
 
-    /// As [`Device::enter`], for work of the stream: while one thread's work is recorded, that of
-    /// another one would be recorded instead of done.
-    pub(crate) fn enter_stream(&self) -> Result<(), GpuError> {
-        self.enter()?;
-        let recorder = *self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
-        match recorder {
-            Some(thread) if thread != thread::current().id() => Err(self.fail(GpuError::fault(
-                "another thread used the device while work on it was recorded".into(),
-            ))),
-            _ => Ok(()),
-        }
+    pub(crate) fn order(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether work is recorded.
-    pub(crate) fn records(&self) -> bool {
-        self.recorder.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    /// As [`Device::enter`], for work of the stream, in which nothing else is enqueued and no
+    /// recording begins until the guard is dropped. While one thread's work is recorded, that of
+    /// another one would be recorded instead of done.
+    fn enter_stream(&self) -> Result<MutexGuard<'_, Order>, GpuError> {
+        self.enter()?;
+        let order = self.order();
+        let recorder = order.recorder.as_ref().map(|(thread, _)| *thread);
+        if recorder.is_some_and(|thread| thread != thread::current().id()) {
+            return Err(self.fail(GpuError::fault(
+                "another thread used the device while work on it was recorded".into(),
+            )));
+        }
+        Ok(order)
+    }
+
+    /// As [`Device::enter_stream`], for what has to be done at once: a recording would have the
+    /// addresses of memory of the processor, which may be gone when it is launched.
+    pub(crate) fn enter_at_once(&self, what: &str) -> Result<MutexGuard<'_, Order>, GpuError> {
+        let order = self.enter_stream()?;
+        if order.recorder.is_some() {
+            let problem = format!("work that is recorded cannot {what}");
+            return Err(self.fail(GpuError::fault(problem)));
+        }
+        Ok(order)
+    }
+
+    /// What keeps the memory that this thread's work uses, if that is recorded.
+    pub(crate) fn recorded(&self) -> Option<Arc<Held>> {
+        // This thread sees what it has written itself, and other threads record nothing.
+        if !self.records.load(Ordering::Relaxed) {
+            return None;
+        }
+        let order = self.order();
+        let (thread, held) = order.recorder.as_ref()?;
+        (*thread == thread::current().id()).then(|| held.clone())
     }
 
     /// New memory; none if the device has no more.
@@ -199,10 +238,19 @@ impl Device {
         }
     }
 
-    /// Gives memory back, once what was enqueued is done.
-    pub(crate) fn free(&self, addresses: impl IntoIterator<Item = Address>) {
+    /// Gives memory back, once what was enqueued is done; if work is recorded, at its end.
+    pub(crate) fn free(&self, addresses: Vec<Address>) {
+        if addresses.is_empty() {
+            return;
+        }
+        let mut order = self.order();
+        if order.recorder.is_some() {
+            order.given_back.extend(addresses);
+            return;
+        }
         // SAFETY: the context is retained; the driver refuses addresses that it does not know, and
-        // the stream has no work left that uses them.
+        // the stream has no work left that uses them. Other streams have work only while `order` is
+        // locked by who launched it.
         unsafe {
             (self.driver.set_context)(self.context);
             (self.driver.synchronize)(self.stream);
@@ -214,9 +262,10 @@ impl Device {
 
     /// Copies words to the device, after all that was enqueued. They may be dropped afterwards.
     pub(crate) fn copy_in(&self, to: Address, words: &[u64]) -> Result<(), GpuError> {
-        self.enter_stream()?;
+        let _order = self.enter_at_once("copy from the memory of the processor")?;
         let (source, bytes) = (words.as_ptr().cast::<c_void>(), size_of_val(words));
-        // SAFETY: the driver copies pageable memory before it returns.
+        // SAFETY: the stream is not recorded, so that the driver copies pageable memory before it
+        // returns.
         let status = unsafe { (self.driver.copy_in)(to, source, bytes, self.stream) };
         self.check("cuMemcpyHtoD", status)
     }
@@ -235,26 +284,31 @@ impl Device {
 
     /// Copies words from the device, once all that was enqueued is done.
     pub(crate) fn copy_out(&self, words: &mut [u64], from: Address) -> Result<(), GpuError> {
-        self.enter_stream()?;
+        let _order = self.enter_at_once("be downloaded")?;
+        let (target, bytes) = (words.as_mut_ptr().cast::<c_void>(), size_of_val(words));
         // SAFETY: the slice is as long as what is copied, and is borrowed until the stream is
         // synchronized.
         unsafe {
-            let (target, bytes) = (words.as_mut_ptr().cast::<c_void>(), size_of_val(words));
             self.check("cuMemcpyDtoH", (self.driver.copy_out)(target, from, bytes, self.stream))?;
         }
-        self.synchronize()
+        self.wait()
     }
 
     /// Writes zeros.
     pub(crate) fn clear(&self, at: Address, bytes: usize) -> Result<(), GpuError> {
-        self.enter_stream()?;
+        let _order = self.enter_stream()?;
         // SAFETY: the memory was allocated by this device, which checks the range.
         self.check("cuMemset", unsafe { (self.driver.fill)(at, 0, bytes, self.stream) })
     }
 
-    /// Waits until all that was enqueued is done.
+    /// Waits until all that was enqueued is done, while others may enqueue more.
     pub(crate) fn synchronize(&self) -> Result<(), GpuError> {
-        self.enter()?;
+        drop(self.enter_at_once("be waited for")?);
+        self.wait()
+    }
+
+    /// Waits until all that was enqueued is done.
+    pub(crate) fn wait(&self) -> Result<(), GpuError> {
         // SAFETY: the stream lives as long as the device.
         self.check("cuStreamSynchronize", unsafe { (self.driver.synchronize)(self.stream) })
     }
@@ -267,7 +321,7 @@ impl Device {
         threads: u32,
         shared: u32,
     ) -> Result<(), GpuError> {
-        self.enter_stream()?;
+        let _order = self.enter_stream()?;
         let function = self.functions[A::KERNEL as usize];
         let mut parameters = [std::ptr::from_ref(arguments).cast_mut().cast::<c_void>()];
         let [x, y, z] = grid;
@@ -296,15 +350,22 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        // SAFETY: nothing that belongs to the context is used afterwards.
+        // SAFETY: nothing that belongs to the context is used afterwards; handles that are null
+        // were not made.
         unsafe {
             (self.driver.set_context)(self.context);
-            (self.driver.synchronize)(self.stream);
-            (self.driver.unload_module)(self.module);
-            (self.driver.destroy_stream)(self.stream);
-            (self.driver.destroy_stream)(self.constants);
-            for stream in self.beside.get_mut().unwrap_or_else(PoisonError::into_inner) {
-                (self.driver.destroy_stream)(stream.0);
+            if !self.stream.is_null() {
+                (self.driver.synchronize)(self.stream);
+            }
+            if !self.module.is_null() {
+                (self.driver.unload_module)(self.module);
+            }
+            let beside = self.beside.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let streams = beside.iter().map(|stream| stream.0);
+            for stream in streams.chain([self.stream, self.constants]) {
+                if !stream.is_null() {
+                    (self.driver.destroy_stream)(stream);
+                }
             }
             (self.driver.release_context)(self.ordinal);
         }

@@ -6,6 +6,7 @@ use crate::arguments::{
     Elements, INPUTS_A_LAUNCH, Matrix, Operand, Operation, PAIRS_A_LAUNCH, Products, ROWS_A_LAUNCH,
     Unit, for_each, mask, positions,
 };
+use crate::constants::bytes;
 use crate::gpu::Gpu;
 use crate::library::Address;
 use crate::memory::Limbs;
@@ -103,10 +104,10 @@ impl Gpu {
         rows: &[&[i64]],
     ) -> Vec<Vec<Poly<Eval, Gpu>>> {
         let Some(first) = inputs.first() else { return rows.iter().map(|_| Vec::new()).collect() };
-        let basis = first[0].basis();
-        let words: Vec<u8> =
-            rows.iter().flat_map(|row| *row).flat_map(|c| c.to_ne_bytes()).collect();
-        let matrix = self.kept_constant(&words);
+        let Some(component) = first.first() else { return vec![Vec::new(); rows.len()] };
+        let basis = component.basis();
+        // Kept to the end, whatever other threads keep meanwhile.
+        let matrix = self.kept_constant(&bytes(rows.iter().flat_map(|row| *row).copied()));
         let outs: Vec<Vec<Limbs>> =
             rows.iter().map(|_| first.iter().map(|_| self.limbs(basis)).collect()).collect();
         let stride = inputs.len();
@@ -116,7 +117,7 @@ impl Gpu {
                     let at = block * ROWS_A_LAUNCH * stride + part * INPUTS_A_LAUNCH;
                     let mut arguments = Matrix {
                         outputs: [0; ROWS_A_LAUNCH],
-                        matrix: matrix + (at * size_of::<i64>()) as u64,
+                        matrix: matrix.address() + (at * size_of::<i64>()) as u64,
                         primes: self.primes,
                         n: self.ring.degree() as u32,
                         count: some.len() as u32,

@@ -15,6 +15,7 @@ enum Kind {
     Fault,
     Memory,
     Ring,
+    Unlaunched,
 }
 
 impl GpuError {
@@ -22,13 +23,14 @@ impl GpuError {
         GpuError { kind, problem }
     }
 
-    /// A stable code: `gpu.none`, `gpu.fault`, `gpu.memory` or `gpu.ring`.
+    /// A stable code: `gpu.none`, `gpu.fault`, `gpu.memory`, `gpu.ring` or `gpu.unlaunched`.
     pub fn code(&self) -> &'static str {
         match self.kind {
             Kind::NoDevice => "gpu.none",
             Kind::Fault => "gpu.fault",
             Kind::Memory => "gpu.memory",
             Kind::Ring => "gpu.ring",
+            Kind::Unlaunched => "gpu.unlaunched",
         }
     }
 
@@ -72,6 +74,12 @@ impl GpuError {
              powers of two only; use the processor"
         );
         Self::new(Kind::Ring, problem)
+    }
+
+    pub(crate) fn unlaunched() -> Self {
+        let problem = "the recording that computes this was never launched, so that it holds \
+                       nothing yet: launch it before";
+        Self::new(Kind::Unlaunched, problem.into())
     }
 }
 

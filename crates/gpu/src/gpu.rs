@@ -1,17 +1,17 @@
 //! The engine's state, and how polynomials get memory.
 
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use everlevel_ring::cpu::{from_limbs, limbs};
 use everlevel_ring::{Backend, Basis, Cpu, Limb, Poly, Representation, Ring, RingError};
 
 use crate::arguments::{Arguments, Operand, Operation};
-use crate::constants::Kept;
+use crate::constants::{Kept, bytes};
 use crate::device::{Device, DeviceInfo};
 use crate::error::GpuError;
 use crate::library::Address;
-use crate::memory::{Limbs, Pool, Recorder, Slab};
+use crate::memory::{Held, Limbs, Pool, Slab};
 use crate::plan::{Jobs, Plan};
 use crate::tables::tables;
 
@@ -25,16 +25,15 @@ pub struct Gpu {
     pub(crate) host: Cpu,
     pub(crate) device: Arc<Device>,
     pool: Arc<Pool>,
-    /// What work that is being recorded uses instead.
-    pub(crate) recorder: Mutex<Option<Recorder>>,
     /// The constants of the primes, and their twiddles.
     pub(crate) primes: Address,
     pub(crate) twiddles: Address,
-    /// Memory that stays as long as the engine.
-    kept: Mutex<Vec<Arc<Slab>>>,
+    /// What these are in.
+    tables: Vec<Arc<Slab>>,
     pub(crate) plans: Kept<Jobs, Plan>,
     /// Tables and matrices by their content.
-    contents: Kept<Vec<u8>, Address>,
+    contents: Kept<Vec<u8>, Arc<Slab>>,
+    constant_bytes: Arc<AtomicU64>,
     pub(crate) transforms: AtomicU64,
     name: String,
 }
@@ -56,21 +55,20 @@ impl Gpu {
         let mut gpu = Gpu {
             host,
             pool: Pool::new(device.clone()),
-            recorder: Mutex::new(None),
             primes: 0,
             twiddles: 0,
-            kept: Mutex::default(),
-            plans: Kept::new(),
-            contents: Kept::new(),
+            tables: Vec::new(),
+            plans: Kept::new(Plan::bytes),
+            contents: Kept::new(|slab: &Arc<Slab>| slab.bytes()),
+            constant_bytes: Arc::default(),
             transforms: AtomicU64::new(0),
             name: format!("cuda:{ordinal}"),
             device,
             ring,
         };
         let (primes, twiddles) = tables(&gpu.ring);
-        let bytes = |words: &[u64]| words.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>();
-        (gpu.primes, gpu.twiddles) =
-            (gpu.constant(&bytes(&primes)), gpu.constant(&bytes(&twiddles)));
+        gpu.tables = [primes, twiddles].map(|words| gpu.constant(&bytes(words))).into();
+        (gpu.primes, gpu.twiddles) = (gpu.tables[0].address(), gpu.tables[1].address());
         gpu.device.status()?;
         Ok(gpu)
     }
@@ -92,25 +90,33 @@ impl Gpu {
         self.device.synchronize()
     }
 
-    /// Bytes of the device's memory that the engine holds, but for those of recordings.
+    /// Bytes of the device's memory that the engine holds, but for those of constants and of
+    /// recordings.
     pub fn memory_bytes(&self) -> u64 {
         self.pool.bytes()
     }
 
-    /// Copies a polynomial over another one with the same primes, in its memory: what a recording
-    /// reads, for example.
+    /// Bytes of constants on the device: the tables of the ring, 16 n for each prime, and those of
+    /// conversions, matrices and linear maps, of either at most 16 MiB that no recording uses.
+    pub fn constant_bytes(&self) -> u64 {
+        self.constant_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Copies a polynomial over another one with the same primes, in its memory, which copies of it
+    /// share: what a recording reads, for example.
     ///
     /// # Errors
     /// A fault of the device, now or before.
     ///
     /// # Panics
-    /// If the primes differ.
+    /// If the primes or the numbers of coefficients differ.
     pub fn overwrite<R: Representation>(
         &self,
         target: &Poly<R, Gpu>,
         source: &Poly<R>,
     ) -> Result<(), GpuError> {
         assert_eq!(target.basis(), source.basis(), "polynomials of equal basis");
+        assert_eq!(target.degree(), source.degree(), "polynomials of one ring");
         let limbs = target.limbs();
         for (i, limb) in source.basis().iter().zip(limbs_of(source)) {
             let rank = limbs.whole.limb_of(i).expect("a prime of the polynomial");
@@ -145,48 +151,44 @@ impl Gpu {
         self.launch(arguments, [blocks, basis.len() as u32, 1], threads, 0);
     }
 
+    /// What keeps the memory of work that is recorded.
+    pub(crate) fn held(&self) -> Arc<Held> {
+        let held = Held::new(&self.pool);
+        self.tables.iter().for_each(|table| held.keep(table));
+        held
+    }
+
     /// Memory of unspecified content.
     pub(crate) fn slab(&self, words: usize) -> Arc<Slab> {
-        let recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
-        let pool = recorder.as_ref().map_or(&self.pool, |recorder| &recorder.pool);
+        let recorded = self.device.recorded();
+        let pool = recorded.as_ref().map_or(&self.pool, |held| &held.pool);
         Arc::new(pool.take(words))
     }
 
     /// Words in memory that later work leaves as they are: those of a recording are written now,
     /// not at each launch.
     pub(crate) fn lasting_slab(&self, words: &[u64]) -> Arc<Slab> {
-        let recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match recorder {
-            None => {
-                let slab = self.slab(words.len());
-                let _ = self.device.copy_in(slab.address(), words);
-                slab
-            }
-            Some(recorder) => {
-                // Never used before, so that nothing enqueued uses it.
-                let slab = Arc::new(Pool::new(self.device.clone()).take(words.len()));
-                let bytes: Vec<u8> = words.iter().flat_map(|x| x.to_ne_bytes()).collect();
-                let _ = self.device.copy_constants(slab.address(), &bytes);
-                let mut lasting = recorder.lasting.lock().unwrap_or_else(PoisonError::into_inner);
-                lasting.push(slab.clone());
-                slab
-            }
+        if self.device.recorded().is_some() {
+            return self.constant(&bytes(words.iter().copied()));
         }
+        let slab = self.slab(words.len());
+        let _ = self.device.copy_in(slab.address(), words);
+        slab
     }
 
-    /// Bytes in memory that stay as long as the engine.
-    pub(crate) fn constant(&self, bytes: &[u8]) -> Address {
-        let slab = Arc::new(Pool::new(self.device.clone()).take(bytes.len().div_ceil(8)));
+    /// Bytes in memory of their own, which nothing enqueued has used before.
+    pub(crate) fn constant(&self, bytes: &[u8]) -> Arc<Slab> {
+        let pool = self.pool.beside(self.constant_bytes.clone(), true);
+        let slab = Arc::new(pool.take(bytes.len().div_ceil(8)));
         let address = slab.address();
         if !bytes.is_empty() && address != 0 {
             let _ = self.device.copy_constants(address, bytes);
         }
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(slab);
-        address
+        slab
     }
 
-    /// The same, once for equal bytes.
-    pub(crate) fn kept_constant(&self, bytes: &[u8]) -> Address {
+    /// The same, once for equal bytes that are used often enough.
+    pub(crate) fn kept_constant(&self, bytes: &[u8]) -> Arc<Slab> {
         self.contents.get(&bytes.to_vec(), || self.constant(bytes))
     }
 
@@ -225,24 +227,35 @@ impl Gpu {
         self.change(Operation::Copy, x, [Operand::default(); 2], |_| 0);
     }
 
-    /// Copies all limbs of a polynomial to the device.
-    pub(crate) fn copy_limbs<R: Representation>(&self, at: Address, x: &Poly<R>) {
-        for (k, limb) in limbs_of(x).enumerate() {
-            let _ = self.device.copy_in(at + (k * limb.len() * 8) as u64, limb);
+    /// Copies of `count` polynomials over one basis in the memory of the device, one after the
+    /// other.
+    pub(crate) fn resident<R: Representation>(
+        &self,
+        basis: Basis,
+        count: usize,
+        polys: impl Iterator<Item = Poly<R>>,
+    ) -> Limbs {
+        let n = self.ring.degree();
+        let words = count * basis.len() * n;
+        if self.device.recorded().is_some() {
+            let mut all = Vec::with_capacity(words);
+            polys.for_each(|x| limbs_of(&x).for_each(|limb| all.extend_from_slice(limb)));
+            return Limbs { slab: self.lasting_slab(&all), offset: 0, whole: basis };
         }
+        let slab = self.slab(words);
+        for (k, x) in polys.enumerate() {
+            let at = slab.address() + (k * basis.len() * n * 8) as u64;
+            for (i, limb) in limbs_of(&x).enumerate() {
+                let _ = self.device.copy_in(at + (i * n * 8) as u64, limb);
+            }
+        }
+        Limbs { slab, offset: 0, whole: basis }
     }
 
     /// A copy of a polynomial in the memory of the device.
     pub(crate) fn uploaded<R: Representation>(&self, x: &Poly<R>) -> Poly<R, Gpu> {
         let basis = x.basis();
-        let slab = if self.device.records() {
-            self.lasting_slab(&limbs_of(x).flatten().copied().collect::<Vec<u64>>())
-        } else {
-            let slab = self.slab(basis.len() * self.ring.degree());
-            self.copy_limbs(slab.address(), x);
-            slab
-        };
-        self.poly(basis, Limbs { slab, offset: 0, whole: basis })
+        self.poly(basis, self.resident(basis, 1, std::iter::once(x.clone())))
     }
 
     /// A copy of a polynomial in the memory of the processor.
@@ -251,6 +264,10 @@ impl Gpu {
         x: &Poly<R, Gpu>,
     ) -> Result<Poly<R>, RingError> {
         let (n, basis, source) = (self.ring.degree(), x.basis(), x.limbs());
+        // What work that is recorded downloads is a fault.
+        if self.device.recorded().is_none() && !source.slab.is_written() {
+            return Err(self.failed(GpuError::unlaunched()));
+        }
         let limb = |i: usize| -> Result<Limb, GpuError> {
             let rank = source.whole.limb_of(i).expect("a prime of the polynomial");
             let mut limb = self.host.limb();

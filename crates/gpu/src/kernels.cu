@@ -79,6 +79,14 @@ DEVICE u64 plus(u64 x, u64 y, u64 q) { return below(x + y, q); }
 
 DEVICE u64 minus(u64 x, u64 y, u64 q) { return x >= y ? x - y : x + q - y; }
 
+// The place of a thread, where each has one in each limb.
+DEVICE u32 place_of_thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+// Writes a residue, or adds it to what is there.
+DEVICE void put(u64* out, u64 x, u32 accumulate, const Prime& p) {
+    *out = accumulate ? plus(*out, x, p.q) : x;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Transforms. A limb has two rows of h = n/2 places, in which the stage of distance d = 2^g pairs
 // the places i and i + d; before the first one stage pairs the rows. Pass one is the stages of the
@@ -448,7 +456,7 @@ KERNEL(convert, ConvertArgs) {
     }
     BARRIER
     PHASE {
-        u32 place = blockIdx.x * blockDim.x + threadIdx.x;
+        u32 place = place_of_thread();
         if (place < a.n) {
             u128 sums[TARGETS_A_TILE];
 #pragma unroll
@@ -504,7 +512,7 @@ KERNEL(elements, ElementArgs) {
     PHASE {
         Prime p = a.primes[prime];
         u64 c = a.constant[limb];
-        u32 place = blockIdx.x * blockDim.x + threadIdx.x;
+        u32 place = place_of_thread();
         if (place < a.n) {
             u64 x = xs[place], y = ys ? ys[place] : 0, z = zs ? zs[place] : 0;
             switch (a.operation) {
@@ -538,7 +546,7 @@ struct UnitArgs {
 
 KERNEL(unit, UnitArgs) {
     PHASE {
-        u32 place = blockIdx.x * blockDim.x + threadIdx.x;
+        u32 place = place_of_thread();
         u64 q = a.primes[a.prime[blockIdx.y]].q;
         if (place < a.n) {
             a.out[(u64)blockIdx.y * a.n + place] =
@@ -619,7 +627,7 @@ DEVICE i64 floor_quotient(i64 x, i64 w) {
 
 KERNEL(integers, IntegerArgs) {
     PHASE {
-        u32 place = blockIdx.x * blockDim.x + threadIdx.x;
+        u32 place = place_of_thread();
         if (place < a.n) {
             __int128 c = 0;
             __int128 q = (__int128)((u128)a.product[1] << 64 | a.product[0]);
@@ -673,7 +681,7 @@ KERNEL(sum_of_products, ProductsArgs) {
     u32 prime = a.prime[blockIdx.y];
     PHASE {
         Prime p = a.primes[prime];
-        u32 place = blockIdx.x * blockDim.x + threadIdx.x;
+        u32 place = place_of_thread();
         if (place < a.n) {
             u128 sum = 0;
             for (u32 i = 0; i < a.count; i++) {
@@ -682,7 +690,7 @@ KERNEL(sum_of_products, ProductsArgs) {
             }
             u64* out = a.out + (u64)blockIdx.y * a.n + place;
             u64 x = times(reduce_lazy(sum, p), p.square, p);
-            *out = a.accumulate ? plus(*out, x, p.q) : x;
+            put(out, x, a.accumulate, p);
         }
     }
 }
@@ -719,7 +727,7 @@ KERNEL(matrix, MatrixArgs) {
     BARRIER
     PHASE {
         Prime p = a.primes[prime];
-        u32 place = blockIdx.x * blockDim.x + threadIdx.x;
+        u32 place = place_of_thread();
         if (place < a.n) {
             u128 sums[ROWS_A_LAUNCH];
 #pragma unroll
@@ -736,7 +744,7 @@ KERNEL(matrix, MatrixArgs) {
                 if (r < a.rows) {
                     u64* out = a.outs[r] + (u64)blockIdx.y * a.n + place;
                     u64 x = reduce(sums[r], p);
-                    *out = a.accumulate ? plus(*out, x, p.q) : x;
+                    put(out, x, a.accumulate, p);
                 }
             }
         }
@@ -771,7 +779,7 @@ KERNEL(combine, CombineArgs) {
     u32 prime = a.prime[blockIdx.y];
     PHASE {
         Prime p = a.primes[prime];
-        u32 place = blockIdx.x * blockDim.x + threadIdx.x, h = a.n / 2;
+        u32 place = place_of_thread(), h = a.n / 2;
         if (place < a.n) {
             u32 row = place / h, column = place - row * h;
             u128 sums[ROWS_A_LAUNCH][2];
@@ -802,7 +810,7 @@ KERNEL(combine, CombineArgs) {
                         if (c < a.components) {
                             u64* out = a.outs[r][c] + (u64)blockIdx.y * a.n + place;
                             u64 x = times(reduce_lazy(sums[r][c], p), p.square, p);
-                            *out = a.accumulate ? plus(*out, x, p.q) : x;
+                            put(out, x, a.accumulate, p);
                         }
                     }
                 }
@@ -863,7 +871,7 @@ KERNEL(sum, SumArgs) {
     u32 prime = a.prime[blockIdx.y];
     PHASE {
         Prime p = a.primes[prime];
-        u32 place = blockIdx.x * blockDim.x + threadIdx.x;
+        u32 place = place_of_thread();
         if (place < a.n) {
             u64 factor = a.factor[blockIdx.y], rest_factor = a.rest_factor[blockIdx.y];
             u32 target = moved(place, a.n / 2, a.flip, a.shift);
@@ -902,7 +910,7 @@ KERNEL(sum, SumArgs) {
                     }
                     u64* out = a.outs[k] + (u64)rank_of(a.out_mask, prime) * a.n + target;
                     u64 x = times(reduce_lazy(sum, p), factor, p);
-                    *out = a.accumulate ? plus(*out, x, p.q) : x;
+                    put(out, x, a.accumulate, p);
                 }
             }
         }
@@ -940,7 +948,7 @@ KERNEL(hoist, HoistArgs) {
     u32 prime = a.prime[blockIdx.y];
     PHASE {
         Prime p = a.primes[prime];
-        u32 place = blockIdx.x * blockDim.x + threadIdx.x;
+        u32 place = place_of_thread();
         if (place < a.n) {
             u64 rest_factor = a.rest_factor[blockIdx.y];
             u64 digits[HOISTED_DIGITS], rest[COMPONENTS - 1];

@@ -23,6 +23,7 @@ mod engine;
 mod error;
 mod gpu;
 mod graph;
+mod hoist;
 mod integers;
 mod library;
 mod memory;

@@ -1,7 +1,7 @@
 //! Memory of the device, which is recycled.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel_ring::Basis;
@@ -11,12 +11,21 @@ use crate::device::Device;
 use crate::error::GpuError;
 use crate::library::Address;
 
+/// What the driver takes at least for a piece of memory.
+const LEAST_BYTES: u64 = 512;
+
 /// Memory by size. As all work is in one stream, a slab may be used again as soon as it is dropped:
 /// what uses it next is enqueued after what used it last.
 pub(crate) struct Pool {
     device: Arc<Device>,
     free: Mutex<HashMap<usize, Vec<Address>>>,
-    bytes: AtomicU64,
+    /// Bytes taken from the device, which several pools may count together.
+    bytes: Arc<AtomicU64>,
+    /// Another one, whose unused memory is given back, too, if the device has no more.
+    main: Option<Arc<Pool>>,
+    /// Whether what writes its memory has been enqueued: not so for recorded work that was never
+    /// launched.
+    written: AtomicBool,
 }
 
 /// A piece of memory, given back when it is dropped.
@@ -28,7 +37,24 @@ pub(crate) struct Slab {
 
 impl Pool {
     pub(crate) fn new(device: Arc<Device>) -> Arc<Self> {
-        Arc::new(Pool { device, free: Mutex::default(), bytes: AtomicU64::new(0) })
+        Arc::new(Pool {
+            device,
+            free: Mutex::default(),
+            bytes: Arc::default(),
+            main: None,
+            written: AtomicBool::new(true),
+        })
+    }
+
+    /// A pool beside this one, which shares no memory with it; its bytes are counted in `bytes`.
+    pub(crate) fn beside(self: &Arc<Self>, bytes: Arc<AtomicU64>, written: bool) -> Arc<Self> {
+        Arc::new(Pool {
+            device: self.device.clone(),
+            free: Mutex::default(),
+            bytes,
+            main: Some(self.clone()),
+            written: AtomicBool::new(written),
+        })
     }
 
     fn free(&self) -> std::sync::MutexGuard<'_, HashMap<usize, Vec<Address>>> {
@@ -48,11 +74,15 @@ impl Pool {
             Some(address) => Some(address),
             None => {
                 self.trim();
+                if let Some(main) = &self.main {
+                    main.trim();
+                }
                 self.device.allocate(bytes)?
             }
         };
+        let address = found.ok_or_else(|| self.device.fail(GpuError::memory(bytes as u64)))?;
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        found.ok_or_else(|| self.device.fail(GpuError::memory(bytes as u64)))
+        Ok(address)
     }
 
     /// Gives unused memory back to the device.
@@ -60,12 +90,22 @@ impl Pool {
         let unused = std::mem::take(&mut *self.free());
         let bytes: usize = unused.iter().map(|(words, all)| words.max(&1) * 8 * all.len()).sum();
         self.bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
-        self.device.free(unused.into_values().flatten());
+        self.device.free(unused.into_values().flatten().collect());
     }
 
     /// Bytes taken from the device.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Notes that what writes its memory has been enqueued.
+    pub(crate) fn set_written(&self) {
+        self.written.store(true, Ordering::Release);
+    }
+
+    /// Whether it has been.
+    pub(crate) fn is_written(&self) -> bool {
+        self.written.load(Ordering::Acquire)
     }
 }
 
@@ -76,8 +116,29 @@ impl Drop for Pool {
 }
 
 impl Slab {
-    pub(crate) fn address(&self) -> Address {
+    /// Where it is, for work that is enqueued. A recording of this work keeps it.
+    pub(crate) fn address(self: &Arc<Self>) -> Address {
+        if let Some(held) = self.pool.device.recorded() {
+            held.keep(self);
+        }
         self.address
+    }
+
+    /// Whether work of this thread may write it: recorded work, which is launched again, leaves all
+    /// memory but its own as it is.
+    fn is_writable(&self) -> bool {
+        let recorded = self.pool.device.recorded();
+        recorded.is_none_or(|held| Arc::ptr_eq(&held.pool, &self.pool))
+    }
+
+    /// See [`Pool::is_written`].
+    pub(crate) fn is_written(&self) -> bool {
+        self.pool.is_written()
+    }
+
+    /// The memory that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        ((self.words * size_of::<u64>()) as u64).max(LEAST_BYTES)
     }
 }
 
@@ -111,14 +172,29 @@ impl Limbs {
 
     /// Whether they can be written without a copy, all of them being those of `basis`.
     pub(crate) fn own(&self, basis: Basis) -> bool {
-        self.whole == basis && Arc::strong_count(&self.slab) == 1
+        self.whole == basis && Arc::strong_count(&self.slab) == 1 && self.slab.is_writable()
     }
 }
 
-/// What recorded work uses: no other work is given this memory.
-#[derive(Clone)]
-pub(crate) struct Recorder {
+/// What recorded work uses, which has to be there as long as it can be launched.
+pub(crate) struct Held {
+    /// Memory that no other work is given.
     pub(crate) pool: Arc<Pool>,
-    /// Memory that was written when the work was recorded, and must stay as it was.
-    pub(crate) lasting: Arc<Mutex<Vec<Arc<Slab>>>>,
+    /// What it reads of other memory, by address.
+    others: Mutex<HashMap<Address, Arc<Slab>>>,
+}
+
+impl Held {
+    /// Memory for recorded work, beside the pool of other work.
+    pub(crate) fn new(main: &Arc<Pool>) -> Arc<Self> {
+        Arc::new(Held { pool: main.beside(Arc::default(), false), others: Mutex::default() })
+    }
+
+    /// Keeps memory that the work uses.
+    pub(crate) fn keep(&self, slab: &Arc<Slab>) {
+        if !Arc::ptr_eq(&slab.pool, &self.pool) {
+            let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+            others.entry(slab.address).or_insert_with(|| slab.clone());
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! Conversions between bases, and the constants that they are computed with.
 
+use std::sync::Arc;
+
 use everlevel_ring::{Basis, Ring};
 
 use crate::arguments::TARGETS_A_TILE;
-use crate::library::Address;
+use crate::memory::Slab;
 use crate::tables::montgomery;
 
 /// What a conversion multiplies the lifted integers by.
@@ -103,12 +105,21 @@ pub(crate) struct Constants {
 }
 
 /// Constants in the memory of the device.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Plan {
-    pub(crate) tiles: Address,
-    pub(crate) index: Address,
-    pub(crate) inverses: Address,
-    pub(crate) weights: Address,
+    pub(crate) tiles: Arc<Slab>,
+    pub(crate) index: Arc<Slab>,
+    pub(crate) inverses: Arc<Slab>,
+    pub(crate) weights: Arc<Slab>,
     pub(crate) count: u32,
     pub(crate) shared: u32,
+}
+
+impl Plan {
+    pub(crate) fn bytes(&self) -> u64 {
+        [&self.tiles, &self.index, &self.inverses, &self.weights]
+            .map(|slab| slab.bytes())
+            .iter()
+            .sum()
+    }
 }

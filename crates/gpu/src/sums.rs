@@ -1,13 +1,15 @@
-//! Sums of digits times keys and of rests, and automorphisms of them.
+//! Sums of digits times keys and of rests.
+
+use std::ops::Range;
 
 use everlevel_arith::evaluation_index;
 use everlevel_ring::{
-    Accumulation, Basis, Eval, Gadget, GaloisElement, Hoist, KeyDigit, Poly, Rest, Source, Sum,
+    Accumulation, Basis, Constant, Eval, Gadget, GaloisElement, KeyDigit, Poly, Rest, Source, Sum,
 };
 
 use crate::arguments::{
-    COMPONENTS, DIGITS, HOISTED_DIGITS, HoistOf, IMAGES_A_LAUNCH, ImageArguments, KeyArguments,
-    Operand, Operation, PRIMES, REST_PAIRS, RestArguments, SumOf, for_each, mask, positions,
+    COMPONENTS, DIGITS, KeyArguments, Operand, Operation, PRIMES, REST_PAIRS, RestArguments, SumOf,
+    for_each, mask, positions,
 };
 use crate::gpu::Gpu;
 use crate::library::Address;
@@ -18,9 +20,9 @@ use crate::transform::Line;
 
 /// A polynomial decomposed: for each digit, limbs of all primes of the extended basis.
 pub struct Digits {
-    limbs: Limbs,
-    groups: Vec<usize>,
-    extended: Basis,
+    pub(crate) limbs: Limbs,
+    pub(crate) groups: Vec<usize>,
+    pub(crate) extended: Basis,
 }
 
 /// A switching key: for each digit, for each component, limbs of the primes.
@@ -32,8 +34,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key for these digits.
-    fn arguments(&self, digits: &Digits) -> KeyArguments {
+    /// The key for some of these digits, at most [`DIGITS`] of them.
+    pub(crate) fn arguments(&self, digits: &Digits, part: Range<usize>) -> KeyArguments {
         let mut arguments = KeyArguments {
             words: self.limbs.address(),
             mask: mask(self.limbs.whole),
@@ -41,12 +43,26 @@ impl Key {
             components: self.components as u32,
             digit: [0; DIGITS],
         };
-        for (to, group) in arguments.digit.iter_mut().zip(&digits.groups) {
+        for (to, group) in arguments.digit.iter_mut().zip(&digits.groups[part]) {
             let place = self.groups.iter().position(|g| g == group);
             *to = place.expect("the key was checked to cover the basis") as u8;
         }
         arguments
     }
+}
+
+/// The components of a sum, at most [`COMPONENTS`] at a time: a launch that leaves out the first
+/// ones has no others than those of the key, or none of these.
+fn launched_components(count: usize, of_key: usize) -> Vec<Range<usize>> {
+    let mut all = Vec::new();
+    let mut start = 0;
+    while start < count {
+        let end = count.min(start + COMPONENTS);
+        let end = if (1..of_key).contains(&start) { end.min(of_key) } else { end };
+        all.push(start..end);
+        start = end;
+    }
+    all
 }
 
 /// Where a sum is written: a component each, all of them with limbs of the same primes.
@@ -63,26 +79,21 @@ impl Gpu {
         let polys = || digits.iter().flat_map(|digit| &digit.components);
         let common = polys().map(|poly| poly.basis()).reduce(Basis::intersection);
         let basis = common.unwrap_or(Basis::EMPTY);
-        let n = self.ring.degree();
-        let slab = self.slab(polys().count() * basis.len() * n);
-        for (k, poly) in polys().enumerate() {
-            let words = poly.expanded(&self.host);
-            let at = slab.address() + (k * basis.len() * n * 8) as u64;
-            self.copy_limbs(at, &words.restricted(basis));
-        }
+        let expanded = polys().map(|poly| poly.expanded(&self.host).restricted(basis));
+        let limbs = self.resident(basis, polys().count(), expanded);
         let groups = digits.iter().map(|digit| digit.group).collect();
-        Key { limbs: Limbs { slab, offset: 0, whole: basis }, groups, components }
+        Key { limbs, groups, components }
     }
 
     /// Rows exchanged, and columns shifted to the left.
-    fn automorphism(&self, g: GaloisElement) -> (u32, u32) {
+    pub(crate) fn automorphism(&self, g: GaloisElement) -> (u32, u32) {
         let n = self.ring.degree();
         let place = evaluation_index(n.trailing_zeros(), g.exponent());
         ((place / (n / 2)) as u32, (place % (n / 2)) as u32)
     }
 
     /// What the rests of a sum are multiplied by modulo a prime; 0 where they vanish.
-    fn rest_factor(&self, raise: Basis, factor: everlevel_ring::Constant, i: usize) -> u64 {
+    pub(crate) fn rest_factor(&self, raise: Basis, factor: Constant, i: usize) -> u64 {
         let q = self.ring.modulus(i);
         match raise.contains(i) {
             true => 0,
@@ -107,25 +118,17 @@ impl Gpu {
         let n = self.ring.degree();
         let (flip, shift) = self.automorphism(sum.automorphism);
         let switched = sum.switched.as_ref().map(|(digits, key)| (digits.get(), *key));
-        // Longer lists are added up before.
+        // Longer lists are added up before, and kept until what reads them is enqueued.
         let mut made: Vec<Poly<Eval, Gpu>> = Vec::new();
-        let long = |pairs: &Vec<_>| pairs.len() > REST_PAIRS;
-        for rest in &sum.rest {
-            if let Rest::Products(pairs) = rest
-                && long(pairs)
-            {
-                made.push(self.sum_products(sum.basis.minus(sum.raise), pairs));
-            }
-        }
-        let mut made_next = made.iter();
-        let mut rest = [RestArguments::default(); COMPONENTS];
-        for (to, rest) in rest.iter_mut().zip(&sum.rest) {
+        let arguments_of = |rest: &Rest<'_, Gpu>| {
+            let mut to = RestArguments::default();
             match rest {
                 Rest::None | Rest::Coefficients(_) => {}
                 Rest::Poly(x) => (to.count, to.plain, to.pairs[0][0]) = (1, 1, x.limbs().operand()),
-                Rest::Products(pairs) if long(pairs) => {
-                    let x = made_next.next().expect("it was made");
+                Rest::Products(pairs) if pairs.len() > REST_PAIRS => {
+                    let x = self.sum_products(sum.basis.minus(sum.raise), pairs);
                     (to.count, to.plain, to.pairs[0][0]) = (1, 1, x.limbs().operand());
+                    made.push(x);
                 }
                 Rest::Products(pairs) => {
                     to.count = pairs.len() as u32;
@@ -135,31 +138,54 @@ impl Gpu {
                     });
                 }
             }
-        }
-        assert!(sum.rest.len() <= COMPONENTS, "at most {COMPONENTS} components");
-        let mut outputs = [0; COMPONENTS];
-        outputs.iter_mut().zip(target.outputs).for_each(|(to, &output)| *to = output);
-        let digits = switched.map(|(digits, _)| digits);
-        assert!(digits.is_none_or(|d| d.groups.len() <= DIGITS), "at most {DIGITS} digits");
-        let arguments = SumOf {
-            outputs,
-            primes: self.primes,
-            output_mask: mask(target.whole),
-            digits: digits.map(|digits| digits.limbs.operand()).unwrap_or_default(),
-            digit_stride: digits.map_or(0, |digits| digits.extended.len() * n) as u64,
-            key: switched.map(|(digits, key)| key.arguments(digits)).unwrap_or_default(),
-            n: n as u32,
-            count: digits.map_or(0, |digits| digits.groups.len()) as u32,
-            components: sum.rest.len() as u32,
-            accumulate: u32::from(target.accumulate),
-            flip,
-            shift,
-            rest,
-            prime: positions(basis),
-            factor: for_each(basis, |i| twice_montgomery(self.ring.modulus(i), factor(i))),
-            rest_factor: for_each(basis, |i| self.rest_factor_of(sum, i)),
+            to
         };
-        self.over(&arguments, basis);
+        let rests: Vec<RestArguments> = sum.rest.iter().map(arguments_of).collect();
+        let factor = for_each(basis, |i| twice_montgomery(self.ring.modulus(i), factor(i)));
+        let rest_factor = for_each(basis, |i| self.rest_factor_of(sum, i));
+        let of_key = switched.map_or(0, |(_, key)| key.components);
+        for components in launched_components(rests.len(), of_key) {
+            // Components that the key lacks have rests only.
+            let switched = switched.filter(|_| components.start < of_key);
+            let count = switched.map_or(0, |(digits, _)| digits.groups.len());
+            // One launch at least, for the rests.
+            for first in (0..count.max(1)).step_by(DIGITS) {
+                let part = first..count.min(first + DIGITS);
+                let mut arguments = SumOf {
+                    outputs: [0; COMPONENTS],
+                    primes: self.primes,
+                    output_mask: mask(target.whole),
+                    digits: Operand::default(),
+                    digit_stride: 0,
+                    key: KeyArguments::default(),
+                    n: n as u32,
+                    count: part.len() as u32,
+                    components: components.len() as u32,
+                    accumulate: u32::from(target.accumulate || first > 0),
+                    flip,
+                    shift,
+                    rest: [RestArguments::default(); COMPONENTS],
+                    prime: positions(basis),
+                    factor,
+                    rest_factor,
+                };
+                let outputs = arguments.outputs.iter_mut().zip(&target.outputs[components.clone()]);
+                outputs.for_each(|(to, &output)| *to = output);
+                if first == 0 {
+                    let rests = arguments.rest.iter_mut().zip(&rests[components.clone()]);
+                    rests.for_each(|(to, &rest)| *to = rest);
+                }
+                if let Some((digits, key)) = switched {
+                    let (stride, of_key) = (digits.extended.len() * n, key.limbs.whole.len() * n);
+                    arguments.digits = digits.limbs.operand();
+                    arguments.digits.words += (first * stride * 8) as Address;
+                    arguments.digit_stride = stride as u64;
+                    arguments.key = key.arguments(digits, part);
+                    arguments.key.words += (components.start * of_key * 8) as Address;
+                }
+                self.over(&arguments, basis);
+            }
+        }
     }
 
     /// Adds sums to accumulators.
@@ -290,80 +316,25 @@ impl Gpu {
         let out = (terms.address(), basis);
         self.elements(Operation::SubScale, out, basis, operands, factor);
     }
-
-    /// Automorphisms of ciphertexts.
-    pub(crate) fn hoisted(&self, hoist: &Hoist<'_, Gpu>) -> Vec<Vec<Vec<Poly<Eval, Gpu>>>> {
-        hoist.sources.iter().map(|source| self.images(hoist, source)).collect()
-    }
-
-    fn images(
-        &self,
-        hoist: &Hoist<'_, Gpu>,
-        source: &everlevel_ring::Hoisted<'_, Gpu>,
-    ) -> Vec<Vec<Poly<Eval, Gpu>>> {
-        let (n, basis) = (self.ring.degree(), hoist.basis);
-        let (components, stride) = (source.components.len(), basis.len() * n);
-        let slabs: Vec<_> = hoist.images.iter().map(|_| self.slab(components * stride)).collect();
-        let rest_factor = |i| self.rest_factor(hoist.raise, hoist.factor, i);
-        let at = |k: usize, slab: &std::sync::Arc<crate::memory::Slab>| {
-            slab.address() + (k * stride * 8) as u64
-        };
-        let mut launched = Vec::new();
-        for ((g, key), slab) in hoist.images.iter().zip(&slabs) {
-            let Some(key) = key else {
-                let vanishing = basis.intersection(hoist.raise);
-                for (k, component) in source.components.iter().enumerate() {
-                    let operands =
-                        [component.limbs().operand(), Operand::default(), Operand::default()];
-                    let out = (at(k, slab), basis);
-                    let factor = |i| self.constant_of(i, rest_factor(i));
-                    let kept = basis.minus(hoist.raise);
-                    self.elements(Operation::Scale, out, kept, operands, factor);
-                    self.clear_limbs(out, vanishing);
-                }
-                continue;
-            };
-            let digits = source.digits.as_ref().expect("digits for every key");
-            let (flip, shift) = self.automorphism(*g);
-            launched.push(ImageArguments {
-                key: key.arguments(digits),
-                output: slab.address(),
-                flip,
-                shift,
-            });
-        }
-        if let Some(digits) = &source.digits {
-            assert!(components <= COMPONENTS, "at most {COMPONENTS} components");
-            assert!(digits.groups.len() <= HOISTED_DIGITS, "at most {HOISTED_DIGITS} digits");
-            let mut rest = [Operand::default(); COMPONENTS - 1];
-            let constants = source.components.split_last().map_or(&[][..], |(_, rest)| rest);
-            rest.iter_mut().zip(constants).for_each(|(to, x)| *to = x.limbs().operand());
-            for images in launched.chunks(IMAGES_A_LAUNCH) {
-                let mut image = [ImageArguments::default(); IMAGES_A_LAUNCH];
-                image[..images.len()].copy_from_slice(images);
-                let arguments = HoistOf {
-                    primes: self.primes,
-                    digits: digits.limbs.operand(),
-                    digit_stride: (digits.extended.len() * n) as u64,
-                    output_stride: stride as u64,
-                    rest,
-                    n: n as u32,
-                    count: digits.groups.len() as u32,
-                    components: components as u32,
-                    images: images.len() as u32,
-                    prime: positions(basis),
-                    rest_factor: for_each(basis, rest_factor),
-                    image,
-                };
-                self.over(&arguments, basis);
-            }
-        }
-        let poly = |slab: &std::sync::Arc<crate::memory::Slab>, k: usize| {
-            let limbs = Limbs { slab: slab.clone(), offset: k * stride, whole: basis };
-            self.poly(basis, limbs)
-        };
-        slabs.iter().map(|slab| (0..components).map(|k| poly(slab, k)).collect()).collect()
-    }
 }
 
 const _: () = assert!(everlevel_ring::MAX_PRIMES == PRIMES);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_launched_once_each() {
+        let launched = |count, of_key| -> Vec<(usize, usize)> {
+            let all = launched_components(count, of_key).into_iter();
+            all.map(|components| (components.start, components.end)).collect()
+        };
+        assert!(launched(0, 2).is_empty());
+        assert_eq!(launched(2, 2), [(0, 2)]);
+        assert_eq!(launched(3, 2), [(0, 3)]);
+        assert_eq!(launched(4, 4), [(0, 3), (3, 4)]);
+        assert_eq!(launched(8, 4), [(0, 3), (3, 4), (4, 7), (7, 8)]);
+        assert_eq!(launched(5, 0), [(0, 3), (3, 5)]);
+    }
+}

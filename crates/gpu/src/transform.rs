@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::arguments::{BackwardHigh, BackwardLow, ForwardHigh, LIMBS_A_LAUNCH, NONE, Transform};
+use crate::error::GpuError;
 use crate::gpu::Gpu;
 use crate::library::Address;
 use crate::tables::centered;
@@ -72,9 +73,9 @@ impl Gpu {
                 factor: [0.0; LIMBS_A_LAUNCH],
             };
             for (k, line) in lines.iter().enumerate() {
-                first.input_limb[k] = line.input as u16;
-                first.output_limb[k] = line.output as u16;
-                first.add_limb[k] = line.add.map_or(NONE, |add| add as u16);
+                first.input_limb[k] = self.limb_number(line.input);
+                first.output_limb[k] = self.limb_number(line.output);
+                first.add_limb[k] = line.add.map_or(NONE, |add| self.limb_number(add));
                 first.prime[k] = line.prime as u8;
                 first.factor[k] = centered(self.ring.modulus(line.prime), line.factor);
             }
@@ -82,6 +83,17 @@ impl Gpu {
             let second = Transform { input: output, input_limb: first.output_limb, ..first };
             self.passes(first, second, lines.len() as u32, forward);
         }
+    }
+
+    /// The number of a limb as the kernels have it. One that is too large for them is a fault,
+    /// after which nothing is launched.
+    fn limb_number(&self, limb: usize) -> u16 {
+        let number = u16::try_from(limb).ok().filter(|&number| number != NONE);
+        number.unwrap_or_else(|| {
+            let problem = format!("a sum has more than {NONE} limbs: use fewer components");
+            self.device.fail(GpuError::fault(problem));
+            NONE
+        })
     }
 
     fn passes(&self, first: Transform, second: Transform, count: u32, forward: bool) {

@@ -17,8 +17,8 @@ use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, median, progress, threads};
 use crate::console::params::find_planner;
 
-/// Room for copies of all keys: a graph has the addresses of the keys that it reads, and one that
-/// does not fit any more is a fault of the device.
+/// Room for copies of all keys, which would else be copied again in every bootstrapping. A graph
+/// keeps those that it reads in any case.
 const ALL_KEYS: u64 = u64::MAX;
 
 /// A ciphertext that needs bootstrapping.
@@ -104,7 +104,7 @@ struct Report {
 }
 
 /// The bootstrapping of a ciphertext, recorded.
-type Recorded = Recording<Result<Ciphertext<Gpu>, CircuitError>>;
+type Recorded = Recording<Ciphertext<Gpu>>;
 
 /// A bootstrapping on the device.
 struct Subject<'a> {
@@ -172,10 +172,7 @@ impl Subject<'_> {
         let record = |x: &Ciphertext<Gpu>| {
             let work = || self.boot.bootstrap(self.scheme, x);
             let recorded = self.gpu().record(work).map_err(|e| e.to_string())?;
-            match recorded.result() {
-                Err(e) => Err(e.to_string()),
-                Ok(_) => Ok(recorded),
-            }
+            recorded.transpose().map_err(|e| e.to_string())
         };
         self.inputs.iter().map(record).collect()
     }
@@ -194,9 +191,9 @@ impl Subject<'_> {
             [recorded] => recorded.launch(),
             recorded => self.gpu().launch_together(recorded),
         };
-        let fresh: Vec<&Ciphertext<Gpu>> =
-            recorded.iter().filter_map(|recorded| recorded.result().as_ref().ok()).collect();
         launch()?;
+        let fresh = recorded.iter().map(Recording::result);
+        let fresh = fresh.collect::<Result<Vec<&Ciphertext<Gpu>>, _>>()?;
         self.compare(&fresh, cases, checked)?;
         let times = self.times(|| Ok(launch()?))?;
         let others = &cases[1..];

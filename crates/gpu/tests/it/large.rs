@@ -176,7 +176,7 @@ fn recordings_compute_anew() {
         recording.launch().unwrap();
         // Other work, between launches, gets other memory.
         gpu.mul(&y, &y);
-        let found = gpu.download(recording.result()).unwrap();
+        let found = gpu.download(recording.result().unwrap()).unwrap();
         assert_eq!(fingerprint(&[found]), fingerprint(&[square(source)]));
     }
     let inputs: Vec<_> = polys.iter().map(|x| gpu.upload(x)).collect();
@@ -184,7 +184,7 @@ fn recordings_compute_anew() {
     let recordings: Vec<_> = inputs.iter().map(record).collect();
     gpu.launch_together(&recordings).unwrap();
     for (recording, source) in recordings.iter().zip(&polys) {
-        let found = gpu.download(recording.result()).unwrap();
+        let found = gpu.download(recording.result().unwrap()).unwrap();
         assert_eq!(fingerprint(&[found]), fingerprint(&[square(source)]));
     }
 }

@@ -20,6 +20,14 @@ fn other_rings_are_refused() {
     assert_eq!(error.code(), "gpu.ring");
 }
 
+#[test]
+fn other_devices_are_refused() {
+    for ordinal in [4096, u32::MAX] {
+        let error = everlevel_gpu::Gpu::new(ring(32, 30), ordinal).err().unwrap();
+        assert_eq!(error.code(), "gpu.none");
+    }
+}
+
 /// The codes that the source has are those of the documentation.
 #[test]
 fn codes_are_documented() {
@@ -31,7 +39,7 @@ fn codes_are_documented() {
     };
     let documented = codes(page, "| `gpu.");
     let mut found = codes(source, "=> \"gpu.");
-    assert_eq!(found.len(), 4, "{found:?}");
+    assert_eq!(found.len(), 5, "{found:?}");
     found.sort();
     let mut sorted = documented.clone();
     sorted.sort();

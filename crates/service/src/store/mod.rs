@@ -9,6 +9,7 @@ mod connection;
 mod embedded;
 #[cfg(test)]
 mod laws;
+#[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "no database"))]
 mod paired;
 #[cfg(feature = "cluster")]
 mod postgres;

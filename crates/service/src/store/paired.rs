@@ -10,7 +10,6 @@ use crate::error::ServiceError;
 const PAIRED_BYTES: u64 = 64;
 
 /// A storage for bytes that states the database with their records.
-#[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "no database"))]
 pub(crate) trait Paired {
     /// The name of the file or object that names the database, for messages.
     fn name(&self) -> String;
