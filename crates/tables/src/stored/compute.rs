@@ -87,7 +87,7 @@ pub(crate) fn compute<E: From<TablesError>>(
 }
 
 /// Asks whether the work of a server was cancelled.
-pub(crate) fn cancelled(server: &Server) -> Cancelled {
+pub(crate) fn cancelled(server: &Server<impl Engine>) -> Cancelled {
     let keys = server.keys().clone();
     Arc::new(move || keys.is_cancelled())
 }
