@@ -16,6 +16,6 @@ mod rounding;
 mod server;
 
 pub use client::{decrypt, encrypt_database, generate_keys, postprocess, preprocess_database};
-pub use protocol::{INSTANCES, LARGEST_SCORE, STAND_IN, threshold};
+pub use protocol::{INSTANCES, LARGEST_SCORE, STAND_IN, spec, threshold};
 pub use query::{encrypt as encrypt_query, preprocess as preprocess_query};
 pub use server::compute;

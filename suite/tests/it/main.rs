@@ -6,6 +6,7 @@ mod fetch_hostile;
 mod ml;
 mod ml_hostile;
 mod pins;
+mod places;
 mod stand_in;
 mod transciphering;
 mod transciphering_hostile;
