@@ -12,6 +12,7 @@ mod client;
 mod matches;
 mod protocol;
 mod query;
+pub mod resident;
 mod rounding;
 mod server;
 

@@ -3,6 +3,8 @@
 mod codes;
 mod fetch;
 mod fetch_hostile;
+#[cfg(unix)]
+mod fetch_resident;
 mod ml;
 mod ml_hostile;
 mod pins;
