@@ -1,13 +1,13 @@
-//! A server that stays: `server_preprocess_dataset` starts it before the runs that are measured, and
-//! it has keys and database in memory, expanded. `server_encrypted_compute` tells it where the query
-//! is, and writes what it answers.
+//! A server that stays: `server_preprocess_dataset` starts it before the runs that are measured,
+//! and it has keys and database in memory, expanded. `server_encrypted_compute` tells it where a
+//! query is, and writes what it answers.
 //!
-//! It listens on a Unix socket in the work tree, which only its owner can reach, answers one request
-//! after the other, and writes no file but that socket. So it leaves no result where nobody waits
-//! for one. It answers only for the keys and the database that it has read, as long as their files
-//! are the same, and only for the query of its own instance and work tree. It ends when its socket
-//! is gone, which it is with the work tree and when another server is started in its place, or when
-//! nobody has asked for [`IDLE_SECONDS`].
+//! It listens on a Unix socket in the work tree, which only its owner can reach, answers one
+//! request after the other, and writes no file but that socket. So it leaves no result where nobody
+//! waits for one. It answers only for the keys and the database that it has read, as long as their
+//! files are the same, and only for the query of its own instance and work tree. It ends when its
+//! socket is gone, which it is with the work tree and when another server is started in its place,
+//! or when nobody has asked for [`IDLE_SECONDS`].
 //!
 //! Systems without Unix sockets have stages that refuse.
 

@@ -15,8 +15,8 @@ use crate::steps::Steps;
 /// The first argument of the process of the server, which no harness gives.
 const SERVE: &str = "--serve";
 
-/// `server_preprocess_dataset SIZE ...`: starts a server in the place of any other of this instance,
-/// and waits until it has read keys and database and listens.
+/// `server_preprocess_dataset SIZE ...`: starts a server in the place of any other of this
+/// instance, and waits until it has read keys and database and listens.
 ///
 /// # Errors
 /// What is not an upload for this instance, not fresh from a secret key, or not at its place; too
