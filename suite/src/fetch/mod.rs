@@ -6,6 +6,8 @@
 //! each coordinate. A polynomial makes 1 or 0 of a score. Then the server counts, or adds up
 //! payloads times these masks over all chunks, twice, with the slots moved differently: the client
 //! takes the sums apart, and refuses them where matches cannot be told apart.
+//!
+//! The server starts with its stage, or, in the variant [`resident`], before.
 
 mod circuit;
 mod client;
