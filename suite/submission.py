@@ -55,7 +55,7 @@ def git(directory: Path, *arguments: str) -> str:
 
 
 def programs_of(pin: dict[str, Any], variant: str | None) -> dict[str, str]:
-    """Our program of each stage; a variant has its own for some of them."""
+    """Our program of each stage; a variant has its own for some of them, and for some others."""
     programs = {name: pin["prefix"] + name for name, *_ in pin["stages"]}
     if variant is not None:
         own = pin["variants"][variant]

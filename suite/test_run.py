@@ -25,6 +25,9 @@ assert os.environ.get("EVERLEVEL_MINI_WORKLOAD") == task
 measured = "count_" + name if counting else "ip_" + name if task == "1" else name
 assert Path("scripts/build_task.sh").stat().st_mode & 0o100
 print("program:", os.readlink("everlevel-programs/client_key_generation").split("/")[-1])
+more = "everlevel-programs/server_preprocess_dataset"
+if os.path.islink(more):
+    print("more:", os.readlink(more).split("/")[-1])
 assert not Path("submission/reference").exists() and not Path("measurements", name).exists()
 Path("io", name).mkdir(parents=True)
 Path("io", name, "server_reported_steps.json").write_text("{{}}")
@@ -160,6 +163,20 @@ class RunTest(unittest.TestCase):
         done = self.measured("--sizes", "0", "--count-only")
         self.assertEqual(done.returncode, 2)
 
+    def test_a_server_that_stays_is_a_variant(self) -> None:
+        """It has a program for one more stage, and results of its own."""
+        names = ["toy", "small", "medium", "large"]
+        self.harness("PASS (All 3 payload vectors match)", names=names)
+        for variant, directory in [("direct", ""), ("resident", "-resident")]:
+            options = ["--sizes", "0", "--runs", "1", "--variant", variant]
+            done = self.measured(*options, workload="fetch-by-similarity")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("program: fetch_client_key_generation\n", done.stdout)
+            more = "more: fetch_resident_server_preprocess_dataset\n"
+            self.assertEqual(more in done.stdout, variant == "resident")
+            (out,) = self.results.glob(f"*/fetch-by-similarity{directory}/toy")
+            self.assertEqual(json.loads((out / "about.json").read_text())["variant"], variant)
+
     def test_stages_are_told_the_mini_workload(self) -> None:
         """The harness of transciphering passes it to none of them, and checks two results a run."""
         names = ["toy", "small", "medium", "large"]
@@ -212,16 +229,24 @@ class RunTest(unittest.TestCase):
             ("transciphering", "submission/target/release"),
         ]:
             self.exported(workload, place)
-        manifest = self.root / "zn-multiplication" / "submission" / "Cargo.toml"
-        self.assertNotIn("whole", manifest.read_text())
+        for workload, variant in [
+            ("zn-multiplication", "whole"),
+            ("fetch-by-similarity", "resident"),
+        ]:
+            manifest = self.root / workload / "submission" / "Cargo.toml"
+            self.assertNotIn(variant, manifest.read_text())
 
     def test_a_variant_is_a_submission(self) -> None:
-        self.exported("zn-multiplication", "submission/target/release", "--variant", "whole")
-        submission = self.root / "zn-multiplication" / "submission"
-        manifest = (submission / "Cargo.toml").read_text()
-        self.assertEqual(manifest.count('path = "zn-multiplication/whole/'), 4)
-        readme = HERE / "zn-multiplication" / "whole" / "README.md"
-        self.assertTrue((submission / "README.md").read_text().startswith(readme.read_text()))
+        for workload, place, variant, own in [
+            ("zn-multiplication", "submission/target/release", "whole", 4),
+            ("fetch-by-similarity", "submission/build", "resident", 2),
+        ]:
+            self.exported(workload, place, "--variant", variant)
+            submission = self.root / workload / "submission"
+            manifest = (submission / "Cargo.toml").read_text()
+            self.assertEqual(manifest.count(f'path = "{workload}/{variant}/'), own)
+            readme = HERE / workload / variant / "README.md"
+            self.assertTrue((submission / "README.md").read_text().startswith(readme.read_text()))
 
     @unittest.skipUnless(os.environ.get("EVERLEVEL_BUILD_EXPORT"), "builds for minutes")
     def test_a_submission_builds(self) -> None:
@@ -256,7 +281,8 @@ class RunTest(unittest.TestCase):
         pins = json.loads((HERE / "pins.json").read_text())[workload]
         programs = [program for program in package["targets"] if program["kind"] == ["bin"]]
         names = {program["name"] for program in programs}
-        self.assertEqual(names, {stage[0] for stage in pins["stages"]})
+        more = pins["variants"][options[1]]["programs"] if options else []
+        self.assertEqual(names, {stage[0] for stage in pins["stages"]} | set(more))
         for program in programs:
             self.assertTrue(Path(program["src_path"]).is_file())
         ours = {known["name"]: known for known in package["dependencies"]}

@@ -87,6 +87,12 @@ pub enum SuiteError {
         /// What was asked for.
         found: String,
     },
+    /// A server that was started before the stage, and does not answer it.
+    #[error("the server: {problem}")]
+    Server {
+        /// What it says, or why it says nothing.
+        problem: String,
+    },
     /// What the system refuses.
     #[error("{path}: {problem}")]
     Io {
@@ -122,6 +128,7 @@ everlevel_ring::error_codes! {
         Collision => "suite.collision",
         Model => "suite.model",
         MiniWorkload => "suite.mini-workload",
+        Server => "suite.server",
         Io => "suite.io",
     }
     inner { Aes, Wire, Circuit, Scheme, Ring }

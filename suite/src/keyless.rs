@@ -8,7 +8,10 @@ use everlevel_bgv::SecretKey;
 use everlevel_ring::sample::system_rng;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
-use everlevel_wire::{Metadata, ReadOptions, params as wire_params, secret_key};
+use everlevel_wire::{
+    BoundPolicy, CiphertextReader, Encryption, Metadata, PLACES, Places, ReadOptions,
+    params as wire_params, secret_key,
+};
 
 use crate::error::SuiteError;
 use crate::instance::Instance;
@@ -65,17 +68,50 @@ pub(crate) fn metadata(workload: &str, instance: &Instance) -> Metadata {
     ])
 }
 
-/// Passes a file by what it says and by the number of its elements.
+/// Passes a file by what it says and by the number of its elements. Which upload it is of, an
+/// upload's reader checks.
 pub(crate) fn check_file(
     wanted: &Metadata,
     found: &Metadata,
     elements: usize,
     expected: usize,
 ) -> Result<(), SuiteError> {
-    if found != wanted || elements != expected {
+    let mut found = found.clone();
+    found.remove(PLACES);
+    if found != *wanted || elements != expected {
         return Err(SuiteError::Instance {
             expected: format!("{wanted:?} with {expected} elements"),
             found: format!("{found:?} with {elements}"),
+        });
+    }
+    Ok(())
+}
+
+/// Noise bounds of encryptions under the secret key.
+pub(crate) fn fresh() -> ReadOptions {
+    ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret))
+}
+
+/// A part of an upload: a file of `count` ciphertexts, fresh from the secret key, each of which has
+/// to be at the place that it was encrypted for.
+pub(crate) fn open_upload(
+    params: &Params,
+    path: &Path,
+    wanted: &Metadata,
+    part: &str,
+    count: usize,
+) -> Result<CiphertextReader, SuiteError> {
+    let file = CiphertextReader::open(params, path, fresh())?;
+    check_file(wanted, file.metadata(), file.len(), count)?;
+    Ok(file.in_places(part)?)
+}
+
+/// Passes parts of one upload.
+pub(crate) fn same_upload(parts: &[Option<Places>]) -> Result<(), SuiteError> {
+    if parts.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(SuiteError::Instance {
+            expected: "files of one upload".into(),
+            found: "those of several".into(),
         });
     }
     Ok(())

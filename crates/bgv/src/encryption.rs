@@ -1,6 +1,7 @@
 //! Encryption under the secret key, decryption, and the measurement of noise.
 
-use everlevel_ring::{Basis, Coeff, Constant, Poly, sample};
+use everlevel_ring::sample::{self, Seed};
+use everlevel_ring::{Basis, Coeff, Constant, Poly};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -53,6 +54,42 @@ impl SecretKey {
         level: Level,
         rng: &mut impl CryptoRng,
     ) -> Result<Ciphertext, SchemeError> {
+        self.encrypt_drawing(plaintext, level, rng, sample::seed)
+    }
+
+    /// [`SecretKey::encrypt_at`] with a given seed of c1, for formats that derive seeds from what a
+    /// ciphertext belongs to. The seed is public.
+    ///
+    /// **No two encryptions under one key may have the same seed**: their difference shows that of
+    /// their plaintexts up to small errors.
+    ///
+    /// # Errors
+    /// As [`SecretKey::encrypt_at`]; a key over NTRU, whose encryptions have no seed.
+    pub fn encrypt_with_seed(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+        seed: Seed,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
+        if let MainSecret::Ntru { .. } = self.main() {
+            return Err(SchemeError::BadArgument {
+                what: "secret key of an encryption with a given seed",
+                expected: "one over ring-LWE".into(),
+                found: "one over NTRU".into(),
+            });
+        }
+        self.encrypt_drawing(plaintext, level, rng, |_| seed)
+    }
+
+    /// An encryption whose seed is drawn after its errors.
+    fn encrypt_drawing<R: CryptoRng>(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+        rng: &mut R,
+        seed: impl FnOnce(&mut R) -> Seed,
+    ) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let (ring, cpu) = (params.ring(), params.cpu());
         if level > params.chain().top() {
@@ -81,7 +118,7 @@ impl SecretKey {
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));
         let mut c0 = noisy_message(cpu, basis, Some(&message), &errors, t);
         c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t)));
-        let seed = sample::seed(rng);
+        let seed = seed(rng);
         let c1 = sample::expand(cpu, &seed, 0, basis);
         // The product a s determines s, because a is published.
         let mut product = c1.mul(cpu, &s.restricted(basis));

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use everlevel_bgv::{Ciphertext, SeededCiphertext};
+use everlevel_ring::sample::Seed;
 use everlevel_ring::{Basis, Eval, Poly};
 use everlevel_scheme::{Form, KeyId, Level, Meta, Params};
 
@@ -121,6 +122,10 @@ impl Record for Ciphertext {
         self.owner()
     }
 
+    fn record_seed(&self) -> Option<&Seed> {
+        self.seed()
+    }
+
     fn planned(&self, params: &Params) -> Result<Planned, WireError> {
         let (ring, meta) = (params.ring(), *self.meta());
         Ciphertext::from_parts(params, meta, self.components().to_vec())?;
@@ -191,6 +196,10 @@ impl Record for SeededCiphertext {
 
     fn record_owner(&self) -> Option<KeyId> {
         self.meta().owner
+    }
+
+    fn record_seed(&self) -> Option<&Seed> {
+        Some(self.seed())
     }
 
     fn planned(&self, params: &Params) -> Result<Planned, WireError> {

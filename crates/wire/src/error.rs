@@ -134,6 +134,18 @@ pub enum WireError {
         /// The digest of the object.
         digest: String,
     },
+    /// A ciphertext that was not encrypted for the place where it is.
+    #[error(
+        "ciphertext {place} was not encrypted for this place of {part:?} in this upload: \
+         ciphertexts were exchanged, left out, repeated, or are those of another upload; get the \
+         file again from its author"
+    )]
+    Misplaced {
+        /// Its place in the file.
+        place: usize,
+        /// Which part of an upload the file is read as.
+        part: String,
+    },
     /// A file that exists already.
     #[error("{path} exists: choose another name, or ask for it to be replaced")]
     Exists {
@@ -180,6 +192,7 @@ everlevel_ring::error_codes!(WireError {
     Columns => "wire.columns",
     NotAuthentic => "wire.not-authentic",
     NotInManifest => "wire.not-in-manifest",
+    Misplaced => "wire.misplaced",
     Exists => "wire.exists",
     Interrupted => "wire.interrupted",
     Io => "wire.io",

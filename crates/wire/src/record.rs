@@ -1,5 +1,6 @@
 //! What vectors consist of: a record for each.
 
+use everlevel_ring::sample::Seed;
 use everlevel_scheme::{KeyId, Params};
 
 use crate::error::WireError;
@@ -16,6 +17,11 @@ pub trait Record: Sized + Send + Sync {
 
     /// The secret key that it belongs to, if that is known.
     fn record_owner(&self) -> Option<KeyId>;
+
+    /// The seed of its uniform component, if it has one.
+    fn record_seed(&self) -> Option<&Seed> {
+        None
+    }
 
     /// The record, after the checks that a reader makes.
     fn planned(&self, params: &Params) -> Result<Planned, WireError>;

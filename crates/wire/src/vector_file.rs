@@ -18,6 +18,7 @@ use crate::format::{Entry, Layout, Owners, encode_head};
 use crate::id::{ParamsId, digest};
 use crate::manifest::bytes::digest_of_file;
 use crate::options::ReadOptions;
+use crate::places::Bound;
 use crate::record::Record;
 use crate::summary::Metadata;
 
@@ -46,7 +47,7 @@ pub struct VectorWriter<T: Record> {
     pending: Pending,
     metadata: Metadata,
     owners: Owners,
-    entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
     count: usize,
     element: PhantomData<T>,
 }
@@ -167,13 +168,15 @@ impl<T: Record> VectorWriter<T> {
 /// Reads the vector of a file a few elements at a time. Opening reads the index only; to trust a
 /// manifest it reads the file once, for its digest.
 pub struct VectorReader<T: Record> {
-    params: Params,
+    pub(crate) params: Params,
     pub(crate) path: PathBuf,
     pub(crate) file: File,
     layout: Layout,
     /// Of the file if what is trusted depends on it, else zeros.
     digest: [u8; 32],
     options: ReadOptions,
+    /// Where elements have to be, if they are bound to that.
+    pub(crate) bound: Option<Bound>,
     element: PhantomData<T>,
 }
 
@@ -199,6 +202,7 @@ impl<T: Record> VectorReader<T> {
             layout,
             digest,
             options,
+            bound: None,
             element: PhantomData,
         })
     }
@@ -273,7 +277,9 @@ impl<T: Record> VectorReader<T> {
             let record = &bytes[(range.start - start) as usize..(range.end - start) as usize];
             self.layout.verify(i, record, &self.options)?;
             let place = (i, &entry.descriptor[..]);
-            T::read_one(&self.params, &self.layout, place, record, belief, &self.options)
+            let x = T::read_one(&self.params, &self.layout, place, record, belief, &self.options)?;
+            self.bound.as_ref().map_or(Ok(()), |bound| bound.check(i, x.record_seed()))?;
+            Ok::<_, WireError>(x)
         };
         places.into_par_iter().map(element).collect()
     }

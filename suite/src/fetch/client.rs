@@ -1,16 +1,18 @@
 //! The stages of the client that are about the database, keys and results.
 
 use everlevel_bgv::{Ciphertext, SecretKey};
-use everlevel_ring::sample::system_rng;
+use everlevel_ring::sample::{Seed, system_rng};
 use everlevel_scheme::{Level, Plaintext};
 use everlevel_wire::file::{Existing, read_file};
-use everlevel_wire::{CiphertextWriter, ReadOptions, results};
+use everlevel_wire::{PlacedWriter, Places, ReadOptions, results};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::circuit::{BESIDE, Search, accumulators, expansion, folds, stride};
 use super::matches::{Layout, Sums, resolve, total};
-use super::protocol::{Files, PAYLOAD, PAYLOAD_LEVEL, Task, Workload, metadata, result_metadata};
+use super::protocol::{
+    Files, PAYLOAD, PAYLOAD_LEVEL, PAYLOADS, ROWS, Task, Workload, metadata, result_metadata,
+};
 use super::rounding::{Rotation, check};
 use crate::error::SuiteError;
 use crate::keyless::{batches, check_file};
@@ -91,8 +93,9 @@ pub fn encrypt_database(arguments: &[&str]) -> Result<(), SuiteError> {
     let (replace, top) = (Existing::Replace, params.chain().top());
     let length = workload.instance.count * dimension as u64;
     let mut rows = Bytes::open(&files.rounded_rows, length)?;
-    let mut out =
-        CiphertextWriter::create(&params, &files.database, replace, dimension * chunks, &known)?;
+    let places = Places::new(&mut system_rng()?);
+    let (path, count) = (&files.database, dimension * chunks);
+    let mut out = PlacedWriter::create(&params, path, replace, count, &known, &places, ROWS)?;
     for chunk in 0..chunks {
         let bytes = rows.read(dimension * workload.rows_of(chunk, slots))?;
         let bytes: Zeroizing<Vec<i8>> = Zeroizing::new(bytes.iter().map(|x| *x as i8).collect());
@@ -100,11 +103,10 @@ pub fn encrypt_database(arguments: &[&str]) -> Result<(), SuiteError> {
             return Err(rows.unexpected("rounded unit vectors", "others"));
         }
         for ranks in batches(dimension, AT_ONCE) {
-            let encrypted = order[ranks].par_iter().map(|coordinate| {
-                let column = bytes.iter().skip(*coordinate).step_by(dimension);
-                encrypt(&secret, column.map(|x| i64::from(*x)), top)
-            });
-            out.push_all(&encrypted.collect::<Result<Vec<_>, _>>()?)?;
+            out.push_with(ranks.len(), |i, seed| {
+                let column = bytes.iter().skip(order[ranks.start + i]).step_by(dimension);
+                encrypt(&secret, column.map(|x| i64::from(*x)), top, seed)
+            })?;
         }
     }
     out.finish_without_sync()?;
@@ -114,7 +116,7 @@ pub fn encrypt_database(arguments: &[&str]) -> Result<(), SuiteError> {
     let each = 2 * PAYLOAD;
     let mut payloads = Bytes::open(&files.payloads, workload.instance.count * each as u64)?;
     let (path, count) = (&files.encrypted_payloads, PAYLOAD * chunks);
-    let mut out = CiphertextWriter::create(&params, path, replace, count, &known)?;
+    let mut out = PlacedWriter::create(&params, path, replace, count, &known, &places, PAYLOADS)?;
     for chunk in 0..chunks {
         let bytes = payloads.read(each * workload.rows_of(chunk, slots))?;
         let (words, _) = bytes.as_chunks::<2>();
@@ -122,26 +124,26 @@ pub fn encrypt_database(arguments: &[&str]) -> Result<(), SuiteError> {
             let found = i16::from_le_bytes(*word).to_string();
             return Err(payloads.unexpected(format!("numbers from 0 to {}", i16::MAX), found));
         }
-        let encrypted = (0..PAYLOAD).into_par_iter().map(|number| {
+        out.push_with(PAYLOAD, |number, seed| {
             let column = words.iter().skip(number).step_by(PAYLOAD);
             let column = column.map(|word| i64::from(i16::from_le_bytes(*word)));
-            encrypt(&secret, column, Level(PAYLOAD_LEVEL))
-        });
-        out.push_all(&encrypted.collect::<Result<Vec<_>, _>>()?)?;
+            encrypt(&secret, column, Level(PAYLOAD_LEVEL), seed)
+        })?;
     }
     out.finish_without_sync()?;
     Ok(())
 }
 
-/// A number of each row of a chunk, at a level.
+/// A number of each row of a chunk, at a level, with the seed of its place.
 fn encrypt(
     secret: &SecretKey,
     values: impl Iterator<Item = i64>,
     level: Level,
+    seed: Seed,
 ) -> Result<Ciphertext, SuiteError> {
     let values = Zeroizing::new(values.collect::<Vec<_>>());
     let message = Plaintext::encode_signed(secret.params(), &values)?;
-    Ok(secret.encrypt_at(&message, level, &mut system_rng()?)?)
+    Ok(secret.encrypt_with_seed(&message, level, seed, &mut system_rng()?)?)
 }
 
 /// How many sums there are in the results.

@@ -26,6 +26,13 @@ pub const STAND_IN: Instance = Instance { name: "insecure_stand-in", count: 5_00
 /// Its coordinates.
 const STAND_IN_DIMENSION: usize = 16;
 
+/// The parts of an upload: rows and payloads are those of one, a query is one by itself.
+pub(super) const ROWS: &str = "rows";
+/// Beside rows.
+pub(super) const PAYLOADS: &str = "payloads";
+/// By itself.
+pub(super) const QUERY: &str = "query";
+
 /// Numbers of a payload.
 pub(super) const PAYLOAD: usize = 7;
 /// The largest score: what the square of the norm of a rounded vector is at most, as well. There
@@ -54,6 +61,16 @@ pub enum Task {
     Count,
     /// The payloads of those that do.
     Fetch,
+}
+
+impl Task {
+    /// What files and requests call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Task::Count => "count",
+            Task::Fetch => "fetch",
+        }
+    }
 }
 
 /// The level at which payloads are encrypted, which is where they meet masks or a level above; rows
@@ -125,7 +142,7 @@ impl Workload {
 }
 
 /// The parameter set of 2^15 slots, or a ring of other degree for tests.
-pub(super) fn spec(log_degree: u32) -> ParamsSpec {
+pub fn spec(log_degree: u32) -> ParamsSpec {
     let insecure = if log_degree < 15 { "insecure_" } else { "" };
     ParamsSpec {
         name: format!("{insecure}fetch-65537-n{log_degree}"),
@@ -193,11 +210,7 @@ pub(super) fn metadata(instance: &Instance) -> Metadata {
 
 /// The same of results, which are of a task.
 pub(super) fn result_metadata(instance: &Instance, task: Task) -> Metadata {
-    let task = match task {
-        Task::Count => "count",
-        Task::Fetch => "fetch",
-    };
     let mut out = metadata(instance);
-    out.insert("task".into(), task.into());
+    out.insert("task".into(), task.name().into());
     out
 }

@@ -1,12 +1,13 @@
 //! The stages of the client that are about the query.
 
 use everlevel_ring::sample::system_rng;
-use everlevel_wire::ciphertexts;
+use everlevel_wire::file::Existing;
+use everlevel_wire::{PlacedWriter, Places};
 use zeroize::Zeroizing;
 
 use super::circuit::expansion;
 use super::client::floats;
-use super::protocol::{Files, Workload, metadata};
+use super::protocol::{Files, QUERY, Workload, metadata};
 use super::rounding::{Rotation, check};
 use crate::error::SuiteError;
 use crate::keys::read_secret;
@@ -53,8 +54,12 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let residues = rounded.iter().map(|x| t.reduce_i64(i64::from(*x)));
     let residues = Zeroizing::new(residues.collect::<Vec<u64>>());
     let message = expansion(&params, &workload)?.encode(&params, &residues)?;
-    let encrypted = secret.encrypt(&message, &mut system_rng()?)?;
-    let mut out = Output::create(files.encrypted_query)?;
-    out.write(&ciphertexts::to_bytes(&params, &[encrypted], &metadata(&workload.instance))?)?;
-    out.finish()
+    let (known, places) = (metadata(&workload.instance), Places::new(&mut system_rng()?));
+    let (path, replace, top) = (&files.encrypted_query, Existing::Replace, params.chain().top());
+    let mut out = PlacedWriter::create(&params, path, replace, 1, &known, &places, QUERY)?;
+    out.push_with(1, |_, seed| {
+        Ok::<_, SuiteError>(secret.encrypt_with_seed(&message, top, seed, &mut system_rng()?)?)
+    })?;
+    out.finish_without_sync()?;
+    Ok(())
 }

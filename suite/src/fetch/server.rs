@@ -1,21 +1,19 @@
 //! The stage of the server, which has keys, and sees no row, query, score or match.
 
 use std::ops::Range;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use everlevel_bgv::{Ciphertext, Evaluator, Product, SeededCiphertext};
+use everlevel_bgv::{Ciphertext, CompactCiphertext, Evaluator, Product, SeededCiphertext};
 use everlevel_ring::Cpu;
 use everlevel_scheme::{Params, SchemeError};
-use everlevel_wire::{
-    BoundPolicy, CiphertextReader, Encryption, FileKeys, ReadAhead, ReadOptions, SeededReader,
-    WireError, results,
-};
+use everlevel_wire::{FileKeys, ReadAhead, SeededReader, WireError, results};
 
 use super::circuit::{Database, Search};
-use super::protocol::{Files, PAYLOAD, Task, Workload, metadata, result_metadata};
+use super::protocol::{
+    Files, PAYLOAD, PAYLOADS, QUERY, ROWS, Task, Workload, metadata, result_metadata,
+};
 use crate::error::SuiteError;
-use crate::keyless::check_file;
+use crate::keyless::{check_file, fresh, open_upload, same_upload};
 use crate::output::{Output, make_place_for};
 use crate::steps::Steps;
 
@@ -29,7 +27,8 @@ const AHEAD: usize = 4;
 /// payloads in.
 ///
 /// # Errors
-/// What is not an upload for this instance, or not fresh from a secret key; missing keys.
+/// What is not an upload for this instance, not fresh from a secret key, or not at its place;
+/// missing keys.
 pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let mut steps = Steps::start();
     let (workload, task) = Workload::of(arguments)?;
@@ -42,39 +41,48 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     })?;
     let search = steps.time("Plan", || Search::new(&params, &workload))?;
     let (query, mut database) = steps.time("Read inputs", || {
-        let query = open(&params, &workload, &files.encrypted_query, 1)?.read(0)?;
+        let query = read_query(&params, &workload, &files)?;
         Ok::<_, SuiteError>((query, Upload::open(&params, &workload, &files, task, &search)?))
     })?;
     let start = Instant::now();
     let found = search.run(&evaluator, query, &mut database, task)?;
-    let compact = found.iter().map(|sum| sum.compact_for_decryption(&params));
-    let compact = compact.collect::<Result<Vec<_>, _>>()?;
+    let found = cut(&params, &found)?;
     steps.add("Read inputs", database.reading);
     steps.add("Encrypted computation", start.elapsed() - database.reading);
     steps.time("Write outputs", || {
-        let known = result_metadata(&workload.instance, task);
         let mut out = Output::create(files.download)?;
-        out.write(&results::to_bytes(&params, &compact, &known)?)?;
+        out.write(&to_bytes(&params, &workload, task, &found)?)?;
         out.finish()
     })?;
     steps.write(&workload.instance)
 }
 
-/// Noise bounds of encryptions under the secret key.
-fn fresh() -> ReadOptions {
-    ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret))
-}
-
-/// A file of `count` ciphertexts of this workload, fresh from the secret key.
-fn open(
+/// The query: the only ciphertext of its file.
+pub(super) fn read_query(
     params: &Params,
     workload: &Workload,
-    path: &Path,
-    count: usize,
-) -> Result<CiphertextReader, SuiteError> {
-    let file = CiphertextReader::open(params, path, fresh())?;
-    check_file(&metadata(&workload.instance), file.metadata(), file.len(), count)?;
-    Ok(file)
+    files: &Files,
+) -> Result<Ciphertext, SuiteError> {
+    let known = metadata(&workload.instance);
+    Ok(open_upload(params, &files.encrypted_query, &known, QUERY, 1)?.read(0)?)
+}
+
+/// Results, cut to what their decryption needs.
+pub(super) fn cut(
+    params: &Params,
+    found: &[Ciphertext],
+) -> Result<Vec<CompactCiphertext>, SchemeError> {
+    found.iter().map(|sum| sum.compact_for_decryption(params)).collect()
+}
+
+/// The file of results.
+pub(super) fn to_bytes(
+    params: &Params,
+    workload: &Workload,
+    task: Task,
+    found: &[CompactCiphertext],
+) -> Result<Vec<u8>, WireError> {
+    results::to_bytes(params, found, &result_metadata(&workload.instance, task))
 }
 
 /// The encrypted database, in its files, which are read while the server computes.
@@ -98,10 +106,13 @@ impl Upload {
         let rows = SeededReader::open(params, &files.database, fresh())?;
         let known = metadata(&workload.instance);
         check_file(&known, rows.metadata(), rows.len(), dimension * chunks)?;
+        let rows = rows.in_places(ROWS)?;
         let payloads = match task {
             Task::Count => None,
             Task::Fetch => {
-                let file = open(params, workload, &files.encrypted_payloads, PAYLOAD * chunks)?;
+                let (path, count) = (&files.encrypted_payloads, PAYLOAD * chunks);
+                let file = open_upload(params, path, &known, PAYLOADS, count)?;
+                same_upload(&[rows.places(), file.places()])?;
                 let order = search.payload_order().map(places_of_payloads).collect();
                 Some(ReadAhead::start(file, order, 1)?)
             }
@@ -113,13 +124,16 @@ impl Upload {
 }
 
 /// Where the coordinates of these ranks of the rows of a chunk are.
-fn places_of_rows(dimension: usize, (chunk, ranks): (usize, Range<usize>)) -> Range<usize> {
+pub(super) fn places_of_rows(
+    dimension: usize,
+    (chunk, ranks): (usize, Range<usize>),
+) -> Range<usize> {
     let first = chunk * dimension;
     first + ranks.start..first + ranks.end
 }
 
 /// Where the payloads of a chunk are.
-fn places_of_payloads(chunk: usize) -> Range<usize> {
+pub(super) fn places_of_payloads(chunk: usize) -> Range<usize> {
     PAYLOAD * chunk..PAYLOAD * (chunk + 1)
 }
 

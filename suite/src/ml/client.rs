@@ -3,15 +3,16 @@
 use std::io::Read;
 
 use everlevel_bgv::{Ciphertext, SecretKey};
-use everlevel_ring::sample::system_rng;
+use everlevel_ring::sample::{Seed, system_rng};
 use everlevel_scheme::Plaintext;
 use everlevel_wire::file::Existing;
-use everlevel_wire::{CiphertextWriter, ProductReader, ReadOptions};
+use everlevel_wire::{PlacedWriter, Places, ProductReader, ReadOptions};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::protocol::{
-    CLASSES, Files, INPUTS, INSTANCES, LARGEST_LEVEL, MARGIN, PIXELS_AT_ONCE, SIDE, metadata, spec,
+    CLASSES, Files, INPUTS, INSTANCES, LARGEST_LEVEL, MARGIN, PART, PIXELS_AT_ONCE, SIDE, metadata,
+    spec,
 };
 use crate::error::SuiteError;
 use crate::instance::Instance;
@@ -90,14 +91,14 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let levels = read_levels(&files, &instance)?;
     let slots = params.slots();
     let blocks = blocks(&instance, slots);
-    let (replace, count) = (Existing::Replace, INPUTS * blocks);
-    let metadata = metadata(&instance);
-    let mut upload = CiphertextWriter::create(params, &files.upload, replace, count, &metadata)?;
+    let (path, replace, count) = (&files.upload, Existing::Replace, INPUTS * blocks);
+    let (known, places) = (metadata(&instance), Places::new(&mut system_rng()?));
+    let mut upload = PlacedWriter::create(params, path, replace, count, &known, &places, PART)?;
     for images in levels.chunks(slots * INPUTS) {
         for pixels in batches(INPUTS, PIXELS_AT_ONCE) {
-            let encrypted =
-                pixels.into_par_iter().map(|pixel| encrypt_pixel(&secret, images, pixel));
-            upload.push_all(&encrypted.collect::<Result<Vec<_>, _>>()?)?;
+            upload.push_with(pixels.len(), |i, seed| {
+                encrypt_pixel(&secret, images, pixels.start + i, seed)
+            })?;
         }
     }
     upload.finish_without_sync()?;
@@ -123,16 +124,18 @@ fn read_levels(files: &Files, instance: &Instance) -> Result<Zeroizing<Vec<u8>>,
     Ok(levels)
 }
 
-/// A pixel of some images.
+/// A pixel of some images, with the seed of its place.
 fn encrypt_pixel(
     secret: &SecretKey,
     images: &[u8],
     pixel: usize,
+    seed: Seed,
 ) -> Result<Ciphertext, SuiteError> {
     let values = images[pixel..].iter().step_by(INPUTS).map(|&level| u64::from(level));
     let values = Zeroizing::new(values.collect::<Vec<_>>());
     let message = Plaintext::encode(secret.params(), &values)?;
-    Ok(secret.encrypt(&message, &mut system_rng()?)?)
+    let top = secret.params().chain().top();
+    Ok(secret.encrypt_with_seed(&message, top, seed, &mut system_rng()?)?)
 }
 
 /// `client_decrypt_decode SIZE`: ten results for each image.

@@ -32,6 +32,8 @@ pub(super) const CLASSES: usize = 10;
 /// What [`ParamsSpec::for_products`] has to hold: for each result of a model the sum over its
 /// squares of the constant of a square times the square of the sum of the constants in it.
 pub(super) const TERMS: u64 = 1 << 29;
+/// The part of an upload that images are: all of it.
+pub(super) const PART: &str = "pixels";
 /// Ciphertexts that the client makes together, or as many as there are threads.
 pub(super) const PIXELS_AT_ONCE: usize = 44;
 

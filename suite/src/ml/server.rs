@@ -4,15 +4,15 @@ use std::path::Path;
 
 use everlevel_bgv::{Ciphertext, Evaluator, Product, ServerKeys};
 use everlevel_scheme::{Arithmetic, SchemeError};
+use everlevel_wire::ProductWriter;
 use everlevel_wire::file::Existing;
-use everlevel_wire::{BoundPolicy, CiphertextReader, Encryption, ProductWriter, ReadOptions};
 use rayon::prelude::*;
 
 use super::model::Model;
-use super::protocol::{CLASSES, Files, INPUTS, INSTANCES, metadata, model_file, spec};
+use super::protocol::{CLASSES, Files, INPUTS, INSTANCES, PART, metadata, model_file, spec};
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::keyless::{blocks, check_file, read_params};
+use crate::keyless::{blocks, open_upload, read_params};
 use crate::output::make_place_for;
 use crate::stage::usage;
 use crate::steps::Steps;
@@ -37,7 +37,8 @@ pub fn preprocess_model(arguments: &[&str]) -> Result<(), SuiteError> {
 /// `server_encrypted_compute SIZE`: the results of the model for every image.
 ///
 /// # Errors
-/// What is not an upload for this instance, or not fresh from a secret key; no model.
+/// What is not an upload for this instance, not fresh from a secret key, or not at its place; no
+/// model.
 pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let [size] = arguments else { return Err(usage("SIZE", arguments)) };
     let mut steps = Steps::start();
@@ -49,13 +50,12 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
         Ok::<_, SuiteError>((params, Model::read(&model_file())?))
     })?;
     let blocks = blocks(&instance, params.slots());
-    let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-    let mut upload =
-        steps.time("Read inputs", || CiphertextReader::open(&params, &files.upload, fresh))?;
-    check_file(&metadata(&instance), upload.metadata(), upload.len(), INPUTS * blocks)?;
+    let known = metadata(&instance);
+    let mut upload = steps.time("Read inputs", || {
+        open_upload(&params, &files.upload, &known, PART, INPUTS * blocks)
+    })?;
     let (replace, count) = (Existing::Replace, CLASSES * blocks);
-    let mut download =
-        ProductWriter::create(&params, &files.download, replace, count, &metadata(&instance))?;
+    let mut download = ProductWriter::create(&params, &files.download, replace, count, &known)?;
     let evaluator = Evaluator::new(ServerKeys::empty(&params));
     for block in 0..blocks {
         let pixels = steps

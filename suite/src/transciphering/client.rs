@@ -7,14 +7,14 @@ use everlevel_bgv::CompactCiphertext;
 use everlevel_ring::sample::system_rng;
 use everlevel_scheme::{Params, Plaintext};
 use everlevel_wire::file::{Existing, read_file, write_secret_file};
-use everlevel_wire::{CiphertextWriter, ReadOptions, results};
+use everlevel_wire::{PlacedWriter, Places, ReadOptions, results};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::circuit::{key_levels, rehearse};
 use super::placement::Placement;
 use super::protocol::{
-    BITS, BLOCK, Content, Files, PER_BLOCK, ROUND_KEYS, Task, Workload, metadata,
+    BITS, BLOCK, Content, Files, PART, PER_BLOCK, ROUND_KEYS, Task, Workload, metadata,
 };
 use crate::error::SuiteError;
 use crate::keyless::check_file;
@@ -66,17 +66,17 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let layout = Layout::packed(params.slot_shape())?;
     let length = BLOCK * ROUND_KEYS;
     let bytes = Bytes::open(&files.round_keys, length as u64)?.read(length)?;
-    let encrypted = bytes.as_chunks::<BLOCK>().0.par_iter().map(|key| {
-        let blocks = Zeroizing::new(vec![*key; layout.blocks()]);
+    let known = metadata(&workload.instance, Content::RoundKeys);
+    let places = Places::new(&mut system_rng()?);
+    let (path, replace, top) = (&files.encrypted_keys, Existing::Replace, params.chain().top());
+    let mut out = PlacedWriter::create(&params, path, replace, ROUND_KEYS, &known, &places, PART)?;
+    let (keys, _) = bytes.as_chunks::<BLOCK>();
+    out.push_with(ROUND_KEYS, |i, seed| {
+        let blocks = Zeroizing::new(vec![keys[i]; layout.blocks()]);
         let elements = Zeroizing::new(layout.encode(&blocks));
         let message = Plaintext::encode_elements(&params, &elements[0])?;
-        Ok(secret.encrypt(&message, &mut system_rng()?)?)
-    });
-    let encrypted = encrypted.collect::<Result<Vec<_>, SuiteError>>()?;
-    let known = metadata(&workload.instance, Content::RoundKeys);
-    let (path, replace) = (&files.encrypted_keys, Existing::Replace);
-    let mut out = CiphertextWriter::create(&params, path, replace, encrypted.len(), &known)?;
-    out.push_all(&encrypted)?;
+        Ok::<_, SuiteError>(secret.encrypt_with_seed(&message, top, seed, &mut system_rng()?)?)
+    })?;
     out.finish_without_sync()?;
     Ok(())
 }

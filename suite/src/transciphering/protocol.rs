@@ -222,6 +222,9 @@ pub(super) fn read_levels(params: &Params, path: &Path) -> Result<Vec<Level>, Su
     Ok(levels.iter().map(level).collect())
 }
 
+/// The part of an upload that round keys are: all of it.
+pub(super) const PART: &str = "round keys";
+
 /// What a file of ciphertexts is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {

@@ -9,8 +9,7 @@ use everlevel_ring::sample::system_rng;
 use everlevel_scheme::{Level, Params};
 use everlevel_wire::file::Existing;
 use everlevel_wire::{
-    BoundPolicy, CiphertextReader, CiphertextWriter, Encryption, FileKeys, ReadOptions, WireError,
-    results,
+    BoundPolicy, CiphertextReader, CiphertextWriter, FileKeys, ReadOptions, WireError, results,
 };
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -19,11 +18,11 @@ use super::circuit::{Decryption, InnerProduct};
 use super::maximum::Maximum;
 use super::placement::{Placed, Placement};
 use super::protocol::{
-    BLOCK, Content, Files, ROUND_KEYS, Task, Workload, maximum_levels, metadata, read_levels,
+    BLOCK, Content, Files, PART, ROUND_KEYS, Task, Workload, maximum_levels, metadata, read_levels,
 };
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::keyless::check_file;
+use crate::keyless::{check_file, open_upload};
 use crate::numbers::{Bytes, read_hex};
 use crate::output::{Output, make_place_for};
 use crate::steps::{REPORT, Steps};
@@ -66,13 +65,17 @@ fn read(
     content: Content,
     count: usize,
 ) -> Result<Vec<Ciphertext>, SuiteError> {
+    let wanted = metadata(instance, content);
     // Round keys come from the client, states are the server's own.
-    let bounds = match content {
-        Content::RoundKeys => BoundPolicy::Fresh(Encryption::Secret),
-        Content::States | Content::Result(_) => BoundPolicy::Stated,
+    let mut file = match content {
+        Content::RoundKeys => open_upload(params, path, &wanted, PART, count)?,
+        Content::States | Content::Result(_) => {
+            let stated = ReadOptions::with_bounds(BoundPolicy::Stated);
+            let file = CiphertextReader::open(params, path, stated)?;
+            check_file(&wanted, file.metadata(), file.len(), count)?;
+            file
+        }
     };
-    let mut file = CiphertextReader::open(params, path, ReadOptions::with_bounds(bounds))?;
-    check_file(&metadata(instance, content), file.metadata(), file.len(), count)?;
     Ok(file.read_range(0..count)?)
 }
 

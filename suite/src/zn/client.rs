@@ -1,15 +1,15 @@
 //! The stages of the client.
 
 use everlevel_bgv::{Ciphertext, CompactCiphertext, SecretKey};
-use everlevel_ring::sample::system_rng;
+use everlevel_ring::sample::{Seed, system_rng};
 use everlevel_scheme::Plaintext;
 use everlevel_wire::file::Existing;
-use everlevel_wire::{CiphertextWriter, ProductResultReader, ReadOptions};
+use everlevel_wire::{PlacedWriter, Places, ProductResultReader, ReadOptions};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::protocol::{
-    DIGIT_BITS, DIGITS, Files, INSTANCES, OPERANDS, batches, metadata, spec, use_threads,
+    DIGIT_BITS, DIGITS, Files, INSTANCES, OPERANDS, PART, batches, metadata, spec, use_threads,
 };
 use crate::error::SuiteError;
 use crate::instance::Instance;
@@ -66,38 +66,37 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let blocks = blocks(&instance, slots);
     use_threads(blocks);
     let mut operands = Words::open(&files.operands, 2 * instance.count)?;
-    let (replace, count) = (Existing::Replace, OPERANDS * blocks);
-    let metadata = metadata(&instance);
-    let mut upload = CiphertextWriter::create(params, &files.upload, replace, count, &metadata)?;
+    let (path, replace, count) = (&files.upload, Existing::Replace, OPERANDS * blocks);
+    let (known, places) = (metadata(&instance), Places::new(&mut system_rng()?));
+    let mut upload = PlacedWriter::create(params, path, replace, count, &known, &places, PART)?;
     let mut left = instance.count as usize;
     for batch in batches(blocks) {
         let pairs = left.min(batch.len() * slots);
         left -= pairs;
         let words = Zeroizing::new(operands.read(2 * pairs)?);
-        let jobs: Vec<(&[u64], usize)> = words
-            .chunks(2 * slots)
-            .flat_map(|pairs| (0..OPERANDS).map(move |operand| (pairs, operand)))
-            .collect();
-        let encrypted = jobs.into_par_iter().map(|(pairs, operand)| {
-            encrypt_digit(&secret, pairs, operand / DIGITS, operand % DIGITS)
-        });
-        upload.push_all(&encrypted.collect::<Result<Vec<_>, _>>()?)?;
+        let pairs: Vec<&[u64]> = words.chunks(2 * slots).collect();
+        upload.push_with(OPERANDS * batch.len(), |i, seed| {
+            let (block, operand) = (i / OPERANDS, i % OPERANDS);
+            encrypt_digit(&secret, pairs[block], operand / DIGITS, operand % DIGITS, seed)
+        })?;
     }
     upload.finish_without_sync()?;
     Ok(())
 }
 
-/// A digit of the left or the right factors of some pairs.
+/// A digit of the left or the right factors of some pairs, with the seed of its place.
 fn encrypt_digit(
     secret: &SecretKey,
     pairs: &[u64],
     side: usize,
     digit: usize,
+    seed: Seed,
 ) -> Result<Ciphertext, SuiteError> {
     let digit_of = |pair: &[u64]| pair[side] >> (DIGIT_BITS * digit as u32) & 0xffff;
     let digits = Zeroizing::new(pairs.chunks_exact(2).map(digit_of).collect::<Vec<u64>>());
     let message = Plaintext::encode(secret.params(), &digits)?;
-    Ok(secret.encrypt(&message, &mut system_rng()?)?)
+    let top = secret.params().chain().top();
+    Ok(secret.encrypt_with_seed(&message, top, seed, &mut system_rng()?)?)
 }
 
 /// `client_decrypt_decode INSTANCE COUNT`: the sums, put together to products modulo 2^64.

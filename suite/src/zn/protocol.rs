@@ -23,6 +23,8 @@ pub(super) const DIGIT_BITS: u32 = 16;
 pub(super) const DIGITS: usize = 4;
 /// Ciphertexts of a block of pairs: the digits of the left factors, then those of the right ones.
 pub(super) const OPERANDS: usize = 2 * DIGITS;
+/// The part of an upload that operands are, of which there is one for each parameter set.
+pub(super) const PART: &str = "operands";
 /// Blocks that are in memory together, or as many as there are threads: 2 MB each, which should
 /// stay in a cache.
 const BLOCKS_AT_ONCE: usize = 4;

@@ -7,15 +7,15 @@ use std::{panic, thread};
 use everlevel_bgv::{Ciphertext, CompactCiphertext, Evaluator, Product, ServerKeys};
 use everlevel_scheme::{Arithmetic, Params, SchemeError};
 use everlevel_wire::file::Existing;
-use everlevel_wire::{
-    BoundPolicy, CiphertextReader, Encryption, ProductResultWriter, ReadOptions, WireError,
-};
+use everlevel_wire::{CiphertextReader, ProductResultWriter, WireError};
 use rayon::prelude::*;
 
-use super::protocol::{DIGITS, Files, INSTANCES, OPERANDS, batches, metadata, spec, use_threads};
+use super::protocol::{
+    DIGITS, Files, INSTANCES, OPERANDS, PART, batches, metadata, spec, use_threads,
+};
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::keyless::{blocks, check_file, read_params};
+use crate::keyless::{blocks, open_upload, read_params};
 use crate::output::make_place_for;
 use crate::stage::usage;
 use crate::steps::Steps;
@@ -27,7 +27,7 @@ type Results = Vec<CompactCiphertext>;
 /// decryption needs.
 ///
 /// # Errors
-/// What is not an upload for this instance, or not fresh from a secret key.
+/// What is not an upload for this instance, not fresh from a secret key, or not at its place.
 pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name, count] = arguments else { return Err(usage("INSTANCE COUNT", arguments)) };
     let mut steps = Steps::start();
@@ -37,11 +37,11 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let params = steps.time("Load keys", || read_params(&spec(), &files.parameters))?;
     let blocks = blocks(&instance, params.slots());
     use_threads(blocks);
-    let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-    let mut upload =
-        steps.time("Read inputs", || CiphertextReader::open(&params, &files.upload, fresh))?;
-    check_file(&metadata(&instance), upload.metadata(), upload.len(), OPERANDS * blocks)?;
-    let (replace, count, about) = (Existing::Replace, DIGITS * blocks, metadata(&instance));
+    let about = metadata(&instance);
+    let mut upload = steps.time("Read inputs", || {
+        open_upload(&params, &files.upload, &about, PART, OPERANDS * blocks)
+    })?;
+    let (replace, count) = (Existing::Replace, DIGITS * blocks);
     let download = ProductResultWriter::create(&params, &files.download, replace, count, &about)?;
     let (sender, receiver) = sync_channel(1);
     let spent = if blocks == 1 {

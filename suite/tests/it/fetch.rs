@@ -9,23 +9,44 @@ use crate::stand_in::{StandIn, Workload, failure};
 pub static FETCH: Workload = Workload {
     name: "fetch-by-similarity",
     stages: &[
-        ("client_preprocess_dataset", &["SIZE", "OPTIONS"]),
-        ("client_key_generation", &["SIZE", "OPTIONS"]),
-        ("client_encode_encrypt_db", &["SIZE", "OPTIONS"]),
-        ("client_preprocess_query", &["SIZE", "OPTIONS"]),
-        ("client_encode_encrypt_query", &["SIZE", "OPTIONS"]),
-        ("server_encrypted_compute", &["SIZE", "OPTIONS"]),
-        ("client_decrypt_decode", &["SIZE", "OPTIONS"]),
-        ("client_postprocess", &["SIZE", "OPTIONS"]),
+        ("client_preprocess_dataset", ARGUMENTS),
+        ("client_key_generation", ARGUMENTS),
+        ("client_encode_encrypt_db", ARGUMENTS),
+        ("client_preprocess_query", ARGUMENTS),
+        ("client_encode_encrypt_query", ARGUMENTS),
+        ("server_encrypted_compute", ARGUMENTS),
+        ("client_decrypt_decode", ARGUMENTS),
+        ("client_postprocess", ARGUMENTS),
     ],
     program,
-    measured: &[
-        "keys",
-        "ciphertexts_upload",
-        "ciphertexts_upload/query.bin",
-        "ciphertexts_download/results.bin",
-    ],
+    measured: MEASURED,
 };
+
+/// The same with a server that stays.
+pub static RESIDENT: Workload = Workload {
+    name: "fetch-by-similarity",
+    stages: &[
+        ("client_preprocess_dataset", ARGUMENTS),
+        ("client_key_generation", ARGUMENTS),
+        ("client_encode_encrypt_db", ARGUMENTS),
+        ("server_preprocess_dataset", ARGUMENTS),
+        ("client_preprocess_query", ARGUMENTS),
+        ("client_encode_encrypt_query", ARGUMENTS),
+        ("server_encrypted_compute", ARGUMENTS),
+        ("client_decrypt_decode", ARGUMENTS),
+        ("client_postprocess", ARGUMENTS),
+    ],
+    program: resident_program,
+    measured: MEASURED,
+};
+
+const ARGUMENTS: &[&str] = &["SIZE", "OPTIONS"];
+const MEASURED: &[&str] = &[
+    "keys",
+    "ciphertexts_upload",
+    "ciphertexts_upload/query.bin",
+    "ciphertexts_download/results.bin",
+];
 
 fn program(stage: &str) -> &'static str {
     match stage {
@@ -38,6 +59,16 @@ fn program(stage: &str) -> &'static str {
         "client_decrypt_decode" => env!("CARGO_BIN_EXE_fetch_client_decrypt_decode"),
         "client_postprocess" => env!("CARGO_BIN_EXE_fetch_client_postprocess"),
         other => panic!("no stage: {other}"),
+    }
+}
+
+fn resident_program(stage: &str) -> &'static str {
+    match stage {
+        "server_preprocess_dataset" => {
+            env!("CARGO_BIN_EXE_fetch_resident_server_preprocess_dataset")
+        }
+        "server_encrypted_compute" => env!("CARGO_BIN_EXE_fetch_resident_server_encrypted_compute"),
+        other => program(other),
     }
 }
 
@@ -64,8 +95,13 @@ pub fn payloads() -> Vec<u8> {
 
 /// The stand-in with this database and query, for fetching.
 pub fn stand_in(rows: &[f32], query: &[f32]) -> StandIn {
+    stand_in_of(&FETCH, rows, query)
+}
+
+/// The same for the programs of a variant.
+pub fn stand_in_of(variant: &'static Workload, rows: &[f32], query: &[f32]) -> StandIn {
     let arguments = vec![("SIZE", STAND_IN.name.into()), ("OPTIONS", String::new())];
-    let out = StandIn::new(&FETCH, STAND_IN.name, arguments);
+    let out = StandIn::new(variant, STAND_IN.name, arguments);
     out.write_data("db.bin", floats(rows));
     out.write_data("query.bin", floats(query));
     out.write_data("payloads.bin", payloads());
@@ -78,7 +114,7 @@ pub fn first() -> Vec<f32> {
 }
 
 /// Runs these stages, which have to succeed.
-fn run(harness: &StandIn, stages: &[&str]) {
+pub fn run(harness: &StandIn, stages: &[&str]) {
     for stage in stages {
         let out = harness.stage(stage);
         assert!(out.status.success(), "{stage}: {}", String::from_utf8_lossy(&out.stderr));
@@ -94,17 +130,17 @@ pub const QUERY: [&str; 5] = [
 ];
 
 /// The sorted payloads of these rows, as the harness writes them.
-fn expected(rows: impl IntoIterator<Item = usize>) -> Vec<u8> {
+pub fn expected(rows: impl IntoIterator<Item = usize>) -> Vec<u8> {
     let mut out: Vec<_> = rows.into_iter().map(payload).collect();
     out.sort_unstable();
     out.into_iter().flatten().flat_map(i16::to_le_bytes).collect()
 }
 
-fn result(harness: &StandIn) -> Vec<u8> {
+pub fn result(harness: &StandIn) -> Vec<u8> {
     fs::read(harness.io("results.bin")).unwrap()
 }
 
-fn count(harness: &StandIn) -> u64 {
+pub fn count(harness: &StandIn) -> u64 {
     u64::from_le_bytes(result(harness).try_into().unwrap())
 }
 

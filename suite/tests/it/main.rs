@@ -3,9 +3,12 @@
 mod codes;
 mod fetch;
 mod fetch_hostile;
+#[cfg(unix)]
+mod fetch_resident;
 mod ml;
 mod ml_hostile;
 mod pins;
+mod places;
 mod stand_in;
 mod transciphering;
 mod transciphering_hostile;

@@ -33,7 +33,7 @@ fn program(stage: &str) -> &'static str {
 }
 
 /// An instance whose stages ran up to this one.
-fn run_until(instance: &'static str, count: usize, last: &str) -> StandIn {
+pub fn run_until(instance: &'static str, count: usize, last: &str) -> StandIn {
     let harness = stand_in_of(&WHOLE, instance, &pairs(count));
     harness.run_until(last);
     harness

@@ -88,3 +88,29 @@ fn sums_with_seeds_refuse_what_sums_refuse() {
     let top = f.params.chain().top();
     assert!(SeededCiphertext::of(&f.encrypt(1, top)).is_none());
 }
+
+/// The same ciphertext as with a generator that draws this seed, and none over NTRU.
+#[test]
+fn encryptions_with_a_given_seed() {
+    let mut f = Fixture::new("insecure_bgv-257-n8");
+    let message = Plaintext::encode(&f.params, &[3, 1, 4]).unwrap();
+    for level in [Level(1), f.params.chain().top()] {
+        let mut same = f.rng.clone();
+        let drawn = f.secret.encrypt_at(&message, level, &mut f.rng).unwrap();
+        let seed = *drawn.seed().unwrap();
+        let given = f.secret.encrypt_with_seed(&message, level, seed, &mut same).unwrap();
+        assert_eq!(given.fingerprint(), drawn.fingerprint());
+        assert_eq!((given.seed(), given.meta()), (Some(&seed), drawn.meta()));
+        let other = f.secret.encrypt_with_seed(&message, level, [7; 32], &mut f.rng).unwrap();
+        assert_eq!(other.seed(), Some(&[7; 32]));
+        assert_ne!(other.fingerprint(), drawn.fingerprint());
+        assert_eq!(f.secret.decrypt(&other).unwrap(), message);
+    }
+    let above = Level(f.params.chain().top().0 + 1);
+    let refused = f.secret.encrypt_with_seed(&message, above, [7; 32], &mut f.rng);
+    assert_eq!(refused.unwrap_err().code(), "scheme.bad-level");
+    let mut f = Fixture::new("insecure_ltv-257-n8");
+    let (message, top) = (Plaintext::encode(&f.params, &[1]).unwrap(), f.params.chain().top());
+    let refused = f.secret.encrypt_with_seed(&message, top, [7; 32], &mut f.rng);
+    assert_eq!(refused.unwrap_err().code(), "scheme.bad-argument");
+}

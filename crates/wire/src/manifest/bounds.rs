@@ -138,6 +138,6 @@ pub fn digest_of(object: &[u8]) -> [u8; BYTES] {
 }
 
 /// A digest as text.
-pub(super) fn hexadecimal(digest: &[u8; BYTES]) -> String {
+pub(crate) fn hexadecimal(digest: &[u8; BYTES]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

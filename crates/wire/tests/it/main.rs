@@ -8,6 +8,7 @@ pub mod hostile;
 mod interrupted;
 mod manifest;
 mod owners;
+mod places;
 mod product_results;
 mod products;
 mod results;

@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use everlevel_bgv::{Ciphertext, SecretKey};
-use everlevel_ring::sample::system_rng;
+use everlevel_ring::sample::{Seed, system_rng};
 use everlevel_scheme::{KeyPlan, Params, Plaintext};
-use everlevel_wire::{Metadata, ReadOptions};
+use everlevel_wire::file::Existing;
+use everlevel_wire::{Metadata, PlacedWriter, Places, ReadOptions};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::protocol::{Files, INPUT_BITS, MODULI, params, part};
+use super::protocol::{Files, INPUT_BITS, MODULI, metadata, params, part};
 use super::residues::Residues;
-use super::vector::{WholeNumbers, WholeReader, WholeWriter};
+use super::vector::{WholeNumbers, WholeReader};
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{batches, blocks};
@@ -20,6 +21,7 @@ use crate::numbers::{Words, to_bytes};
 use crate::output::{Output, make_place_for};
 use crate::stage::usage;
 use crate::zn::INSTANCES;
+use crate::zn::protocol::PART;
 
 /// The owner of numbers: a secret key for each modulus.
 pub struct Client {
@@ -45,21 +47,21 @@ impl Client {
         self.params[0].slots()
     }
 
-    /// Encrypts a block of numbers, or fewer.
-    ///
-    /// # Errors
-    /// More numbers than slots; what the system refuses.
-    pub fn encrypt(&self, numbers: &[u64]) -> Result<WholeNumbers, SuiteError> {
-        let encrypt = |secret: &SecretKey| {
-            let params = secret.params();
-            let t = params.plaintext_ring().modulus(1);
-            let residues = numbers.iter().map(|&number| t.reduce_u64(number));
-            let residues = Zeroizing::new(residues.collect::<Vec<u64>>());
-            let message = Plaintext::encode(params, &residues)?;
-            Ok::<_, SuiteError>(secret.encrypt(&message, &mut system_rng()?)?)
-        };
-        let residues = self.secrets.par_iter().map(encrypt).collect::<Result<_, _>>()?;
-        WholeNumbers::new(residues, INPUT_BITS)
+    /// The residues for the i-th modulus of a block of numbers, or fewer, with the seed of their
+    /// place.
+    fn encrypt(
+        &self,
+        i: usize,
+        numbers: impl Iterator<Item = u64>,
+        seed: Seed,
+    ) -> Result<Ciphertext, SuiteError> {
+        let secret = &self.secrets[i];
+        let params = secret.params();
+        let t = params.plaintext_ring().modulus(1);
+        let residues = Zeroizing::new(numbers.map(|x| t.reduce_u64(x)).collect::<Vec<u64>>());
+        let message = Plaintext::encode(params, &residues)?;
+        let top = params.chain().top();
+        Ok(secret.encrypt_with_seed(&message, top, seed, &mut system_rng()?)?)
     }
 
     /// The first `count` numbers of a block modulo 2^64; errors name them by their places from
@@ -127,21 +129,29 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let slots = client.slots();
     let blocks = blocks(&instance, slots);
     let mut operands = Words::open(&files.operands, 2 * instance.count)?;
-    let (path, count) = (&files.upload, 2 * blocks);
-    let mut upload = WholeWriter::create(&client.params, path, &instance, INPUT_BITS, count)?;
+    let (known, places) = (metadata(&instance, INPUT_BITS), Places::new(&mut system_rng()?));
+    let create = |params: &Params| {
+        let (path, replace) = (part(&files.upload, params.plain_modulus()), Existing::Replace);
+        PlacedWriter::create(params, &path, replace, 2 * blocks, &known, &places, PART)
+    };
+    let mut uploads = client.params.iter().map(create).collect::<Result<Vec<_>, _>>()?;
     let mut left = instance.count as usize;
     for batch in batches(blocks, 1) {
         let pairs = left.min(batch.len() * slots);
         left -= pairs;
         let words = Zeroizing::new(operands.read(2 * pairs)?);
-        let sides = words.par_chunks(2 * slots).flat_map(|pairs| [(pairs, 0), (pairs, 1)]);
-        let encrypted = sides.map(|(pairs, side): (&[u64], usize)| {
-            let side = pairs.iter().skip(side).step_by(2).copied();
-            client.encrypt(&Zeroizing::new(side.collect::<Vec<u64>>()))
-        });
-        upload.push_all(encrypted.collect::<Result<_, _>>()?)?;
+        let pairs: Vec<&[u64]> = words.chunks(2 * slots).collect();
+        for (modulus, upload) in uploads.iter_mut().enumerate() {
+            upload.push_with(2 * batch.len(), |i, seed| {
+                let side = pairs[i / 2].iter().skip(i % 2).step_by(2).copied();
+                client.encrypt(modulus, side, seed)
+            })?;
+        }
     }
-    upload.finish_without_sync()
+    for upload in uploads {
+        upload.finish_without_sync()?;
+    }
+    Ok(())
 }
 
 /// `client_decrypt_decode INSTANCE COUNT`: the products modulo 2^64.

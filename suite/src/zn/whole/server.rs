@@ -5,14 +5,14 @@ use std::path::Path;
 use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator};
 use everlevel_ring::Cpu;
 use everlevel_scheme::{Arithmetic, NextUse, Params, SchemeError};
-use everlevel_wire::{BoundPolicy, Encryption, FileKeys, ReadOptions};
+use everlevel_wire::FileKeys;
 use rayon::prelude::*;
 
 use super::protocol::{Files, INPUT_BITS, MODULI, params, part};
 use super::vector::{WholeNumbers, WholeReader, WholeWriter};
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::keyless::{batches, blocks};
+use crate::keyless::{batches, blocks, fresh};
 use crate::output::make_place_for;
 use crate::stage::usage;
 use crate::steps::Steps;
@@ -102,7 +102,8 @@ impl Server {
 /// `server_encrypted_compute INSTANCE COUNT`: the products of all pairs.
 ///
 /// # Errors
-/// What is not an upload for this instance, or not fresh from a secret key; missing keys.
+/// What is not an upload for this instance, not fresh from a secret key, or not at its place;
+/// missing keys.
 pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let [name, count] = arguments else { return Err(usage("INSTANCE COUNT", arguments)) };
     let mut steps = Steps::start();
@@ -112,10 +113,10 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     MODULI.iter().try_for_each(|&modulus| make_place_for(&part(&files.download, modulus)))?;
     let server = steps.time("Load keys", || Server::open(&files.server_keys))?;
     let blocks = blocks(&instance, server.slots());
-    let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
     let (path, operands) = (&files.upload, 2 * blocks);
     let mut upload = steps.time("Read inputs", || {
-        WholeReader::open(server.params(), path, &instance, INPUT_BITS, operands, &fresh)
+        WholeReader::open(server.params(), path, &instance, INPUT_BITS, operands, &fresh())?
+            .in_places()
     })?;
     let (path, bits) = (&files.download, 2 * INPUT_BITS);
     let mut download = WholeWriter::create(server.params(), path, &instance, bits, blocks)?;

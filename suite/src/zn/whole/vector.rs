@@ -11,8 +11,9 @@ use everlevel_wire::{CiphertextReader, CiphertextWriter, ReadOptions};
 use super::protocol::{COUNT, LARGEST_BITS, metadata, part};
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::keyless::check_file;
+use crate::keyless::{check_file, same_upload};
 use crate::output::make_place_for;
+use crate::zn::protocol::PART;
 
 /// A number in each slot, by its residues: a ciphertext for each modulus.
 #[derive(Clone, Debug)]
@@ -80,6 +81,19 @@ impl WholeReader {
         };
         let readers = params.iter().map(open).collect::<Result<_, _>>()?;
         Ok(WholeReader { readers, bits })
+    }
+
+    /// The same for the files of an upload, whose ciphertexts have to be at the places that they
+    /// were encrypted for.
+    ///
+    /// # Errors
+    /// Files that state no upload, or several. Ciphertexts at other places are refused when they
+    /// are read.
+    pub fn in_places(self) -> Result<Self, SuiteError> {
+        let readers = self.readers.into_iter().map(|reader| reader.in_places(PART));
+        let readers = readers.collect::<Result<Vec<_>, _>>()?;
+        same_upload(&readers.iter().map(CiphertextReader::places).collect::<Vec<_>>())?;
+        Ok(WholeReader { readers, bits: self.bits })
     }
 
     /// The numbers at some places that follow each other.
