@@ -57,6 +57,9 @@ class Table:
         for column in columns:
             if self.random.random() < 0.5:
                 column["nullable"] = True
+            _, low, high = kinds.get(column["name"], (0, 0, 2))
+            if column["type"] != "boolean" and high - low > 1 and self.random.random() < 0.3:
+                column["index"] = True
         self.schema = et.Schema({"columns": columns})
         self.columns = self.schema.columns
         rows = pick([1, 2, 7, 20, 33, 33, 300])

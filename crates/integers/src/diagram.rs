@@ -44,9 +44,9 @@ struct Node {
 
 /// A digit of a diagram.
 #[derive(Debug, PartialEq)]
-struct Layer {
+pub(crate) struct Layer {
     /// Tables of truth values, with an entry for each value of the digit.
-    tables: Vec<Vec<i64>>,
+    pub(crate) tables: Vec<Vec<i64>>,
     nodes: Vec<Node>,
 }
 
@@ -97,7 +97,7 @@ fn place_of<T: PartialEq>(all: &mut Vec<T>, item: T) -> usize {
 
 /// The layers of the diagram that says whether Σ 16^i d_i lies in one of these ranges, for digits
 /// of these windows, the lowest first.
-fn layers(windows: &[(i64, i64)], ranges: &[(i128, i128)]) -> Vec<Layer> {
+pub(crate) fn layers(windows: &[(i64, i64)], ranges: &[(i128, i128)]) -> Vec<Layer> {
     let weight = |i: usize| i128::from(BASE).pow(i as u32);
     // The least and the greatest sum of the digits below each one, and last of all digits.
     let mut bounds = vec![(0i128, 0i128)];
@@ -115,6 +115,20 @@ fn layers(windows: &[(i64, i64)], ranges: &[(i128, i128)]) -> Vec<Layer> {
     }
     out.reverse();
     out
+}
+
+/// The truth value of the highest node in the clear, from the entry of each table of each layer for
+/// the value of its digit.
+pub(crate) fn decides(layers: &[Layer], entry: &dyn Fn(usize, usize) -> i64) -> bool {
+    let mut below: Vec<i64> = Vec::new();
+    for (i, layer) in layers.iter().enumerate() {
+        let node = |node: &Node| {
+            let parts = node.parts.iter().map(|(table, place)| entry(i, *table) * below[*place]);
+            node.whole.map_or(0, |table| entry(i, table)) + parts.sum::<i64>()
+        };
+        below = layer.nodes.iter().map(node).collect();
+    }
+    below.first() == Some(&1)
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
@@ -172,8 +186,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Ok((digit.clone(), plan))
         });
         let truths = self.tables(requests.collect::<Result<Vec<_>, IntegersError>>()?)?;
+        self.decided(&layers, &truths)
+    }
+
+    /// The truth value of the highest node of a diagram, from those of the tables of each layer.
+    pub(crate) fn decided(
+        &self,
+        layers: &[Layer],
+        truths: &[Vec<Digit<S::Ciphertext>>],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let mut found: Vec<Digit<S::Ciphertext>> = Vec::new();
-        for (layer, truths) in layers.iter().zip(&truths) {
+        for (layer, truths) in layers.iter().zip(truths) {
             let nodes = layer.nodes.par_iter().map(|node| self.node(node, truths, &found));
             found = nodes.collect::<Result<Vec<_>, IntegersError>>()?;
         }
@@ -231,20 +254,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
 mod tests {
     use super::*;
 
-    /// The truth value of the highest node, in the clear.
-    fn holds(layers: &[Layer], windows: &[(i64, i64)], digits: &[i64]) -> i64 {
-        let mut below: Vec<i64> = Vec::new();
-        for ((layer, (low, _)), digit) in layers.iter().zip(windows).zip(digits) {
-            let entry = |table: usize| layer.tables[table][(digit - low) as usize];
-            let node = |node: &Node| {
-                let parts = node.parts.iter().map(|(table, place)| entry(*table) * below[*place]);
-                node.whole.map_or(0, entry) + parts.sum::<i64>()
-            };
-            below = layer.nodes.iter().map(node).collect();
-        }
-        below[0]
-    }
-
     /// All digits of some windows, canonical ones and differences.
     #[test]
     fn diagrams_decide_all_sums() {
@@ -277,9 +286,11 @@ mod tests {
             for ranges in sets {
                 let layers = layers(windows, ranges);
                 for digits in &sums {
-                    let (sum, found) = (weigh(digits), holds(&layers, windows, digits));
+                    let place = |i: usize| (digits[i] - windows[i].0) as usize;
+                    let found = decides(&layers, &|i, table| layers[i].tables[table][place(i)]);
+                    let sum = weigh(digits);
                     let expected = ranges.iter().any(|(a, b)| (*a..=*b).contains(&sum));
-                    assert_eq!(found, i64::from(expected), "{sum} in {ranges:?}");
+                    assert_eq!(found, expected, "{sum} in {ranges:?}");
                 }
             }
         }

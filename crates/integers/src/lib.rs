@@ -92,6 +92,7 @@ mod sums;
 mod together;
 mod total;
 mod types;
+mod unary;
 mod weighted;
 mod wide;
 
@@ -112,3 +113,4 @@ pub use rehearsal::{Counted, Rehearsal, ciphertext_bytes, no_op_session};
 pub use sums::{Accumulated, Shape, SumPlan, SumRequest};
 pub use total::Total;
 pub use types::Type;
+pub use unary::{Step, Unary};

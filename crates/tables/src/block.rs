@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, Relation, Type};
+use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, Relation, Step, Type};
 
 use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
+use crate::index::Indexed;
 use crate::known::Known;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
@@ -131,6 +132,7 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
             Condition::Constant(true) => Mask::All,
             Condition::Constant(false) => Mask::None,
             Condition::Within { column, codes } => self.within(*column, codes)?,
+            Condition::Indexed(indexed) => Mask::Some(self.indexed(condition, indexed)?),
             Condition::Compare(comparison, a, b) if self.relates(a, b) => {
                 Mask::Some(self.related(*comparison, a, b)?)
             }
@@ -162,6 +164,22 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
         };
         self.masks.insert(condition.clone(), mask.clone());
         Ok(mask)
+    }
+
+    /// The truth values of a condition that is decided by an index.
+    fn indexed(
+        &self,
+        condition: &Condition,
+        indexed: &Indexed,
+    ) -> Result<Column<S::Ciphertext>, TablesError> {
+        let level = Part::of(condition).and_then(|part| self.starts.of(&part));
+        let bit = |(step, place): &(Step, usize)| {
+            let bit = &self.columns[*place];
+            let bit = level.map_or_else(|| Ok(bit.clone()), |at| self.ints.lowered(bit, at));
+            Ok((*step, bit?))
+        };
+        let bits = indexed.bits().iter().map(bit).collect::<Result<Vec<_>, TablesError>>()?;
+        Ok(self.ints.in_ranges_of(indexed.unary(), &bits, &indexed.ranges())?)
     }
 
     /// A column at the level at which conditions on it alone begin.
@@ -326,7 +344,7 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
                 }
                 Condition::And(parts) | Condition::Or(parts) => rest.extend(parts),
                 Condition::Not(part) => rest.push(part),
-                Condition::Constant(_) | Condition::Compare(..) => {}
+                Condition::Constant(_) | Condition::Indexed(_) | Condition::Compare(..) => {}
             }
         }
         for (place, of_column) in tables.into_iter().filter(|(_, all)| all.len() > 1) {

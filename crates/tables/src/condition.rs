@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use everlevel_integers::Interval;
 
 use crate::error::TablesError;
+use crate::index::Indexed;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
@@ -115,6 +116,8 @@ pub enum Condition {
         /// The codes.
         codes: Ranges,
     },
+    /// The same of a column with an index, by its index.
+    Indexed(Indexed),
     /// The rows for which a comparison holds.
     Compare(Comparison, Number, Number),
     /// The rows that meet all of these conditions.
@@ -131,6 +134,7 @@ impl Condition {
         match self {
             Condition::Constant(value) => *value,
             Condition::Within { column, codes } => codes.contains(row(*column)),
+            Condition::Indexed(indexed) => indexed.holds(row),
             Condition::Compare(comparison, a, b) => {
                 let (a, b) = (a.value(row), b.value(row));
                 match comparison {
@@ -239,6 +243,7 @@ impl Condition {
             Condition::Within { column, codes } => {
                 Condition::Within { column: place(*column), codes: codes.clone() }
             }
+            Condition::Indexed(indexed) => Condition::Indexed(indexed.moved(place)),
             Condition::Compare(comparison, a, b) => {
                 Condition::Compare(*comparison, a.moved(place), b.moved(place))
             }
@@ -252,6 +257,7 @@ impl Condition {
         match self {
             Condition::Constant(_) => {}
             Condition::Within { column, .. } => drop(out.insert(*column)),
+            Condition::Indexed(indexed) => out.extend(indexed.bits().iter().map(|(_, c)| *c)),
             Condition::Compare(_, a, b) => {
                 a.columns(out);
                 b.columns(out);

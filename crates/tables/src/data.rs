@@ -4,6 +4,7 @@ use std::io::Read;
 
 use crate::consistent::Partners;
 use crate::error::TablesError;
+use crate::index;
 use crate::schema::Schema;
 
 /// The codes of all cells, column by column. `Debug` shows only how many there are.
@@ -165,14 +166,15 @@ impl Data {
         Self::from_csv_with(source, schema, &[])
     }
 
-    /// A table from codes.
+    /// A table from codes, one column for each field of the schema; those of indexes may be left
+    /// out, all of them.
     ///
     /// # Errors
     /// [`TablesError::Data`] for columns of different lengths, a wrong number of columns, codes
     /// outside of the bounds, or parts that do not make up a text; [`TablesError::Partner`] for
     /// rows with the same partner that carry different values.
     pub fn from_columns(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
-        let data = Self::of(columns, schema)?;
+        let data = Self::of(index::completed(schema, columns), schema)?;
         Partners::new(schema).check((0, data.rows), |place| data.column(place), true)?;
         Ok(data)
     }
@@ -198,6 +200,7 @@ impl Data {
                            every column of the schema";
             return Err(TablesError::Data { problem: problem.into() });
         }
+        index::check(schema, &self.columns)?;
         let texts = schema.heads(0..schema.fields().len());
         for place in texts.filter(|place| schema.fields()[*place].is_text()) {
             if let Some(row) = (0..rows).find(|row| self.cell(schema, place, *row).is_none()) {

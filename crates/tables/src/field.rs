@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use everlevel_integers::Type;
+use everlevel_integers::{Type, Unary};
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{date, format_decimal, parse_date, parse_decimal};
@@ -17,7 +17,7 @@ const LARGEST: i128 = i64::MAX as i128;
 const NAME_BYTES: usize = 64;
 
 /// A column: its name and its type. Every entry is an integer code in an interval; a text has
-/// several codes, each in a column of its own.
+/// several codes, each in a column of its own, and so does a code with an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
 pub struct Field {
@@ -27,7 +27,9 @@ pub struct Field {
     high: i128,
     nullable: bool,
     public: bool,
-    /// The part of a text that it holds, from 0; 0 for all other types.
+    /// Whether its codes are stored in unary, too, for conditions.
+    index: bool,
+    /// The part of a cell that it holds, from 0: of a text, or of a code and its index.
     part: usize,
 }
 
@@ -38,6 +40,8 @@ struct Unchecked {
     nullable: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     public: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    index: bool,
     #[serde(flatten)]
     kind: Kind,
 }
@@ -46,15 +50,16 @@ impl TryFrom<Unchecked> for Field {
     type Error = TablesError;
 
     fn try_from(unchecked: Unchecked) -> Result<Self, TablesError> {
-        let Unchecked { name, nullable, public, kind } = unchecked;
-        Ok(Field { public, ..Field::new(name, kind, nullable)? })
+        let Unchecked { name, nullable, public, index, kind } = unchecked;
+        let field = Field { public, ..Field::new(name, kind, nullable)? };
+        if index { field.indexed() } else { Ok(field) }
     }
 }
 
 impl From<Field> for Unchecked {
     fn from(field: Field) -> Self {
-        let Field { name, nullable, public, kind, .. } = field;
-        Unchecked { name, nullable, public, kind }
+        let Field { name, nullable, public, index, kind, .. } = field;
+        Unchecked { name, nullable, public, index, kind }
     }
 }
 
@@ -120,8 +125,7 @@ impl Field {
                     let told = format!("texts have 1 to {MOST_BYTES} bytes at most");
                     return Err(problem(&name, told));
                 }
-                let head = Field { name, kind, low: 0, high: 0, nullable, public: false, part: 0 };
-                return Ok(head.part(0));
+                return Ok(Field::of(name, kind, (0, 0), nullable).part(0));
             }
         };
         let empty = |values: &[String]| values.iter().any(|v| v.trim().is_empty());
@@ -143,37 +147,83 @@ impl Field {
             }
             kind => kind,
         };
-        Ok(Field { name, kind, low, high, nullable, public: false, part: 0 })
+        Ok(Field::of(name, kind, (low, high), nullable))
     }
 
-    /// A part of a text. An empty cell has the code of an empty text, which a nullable column does
-    /// not hold.
+    fn of(name: String, kind: Kind, (low, high): (i128, i128), nullable: bool) -> Field {
+        Field { name, kind, low, high, nullable, public: false, index: false, part: 0 }
+    }
+
+    /// The same column with an index: its codes are also stored as digits in unary
+    /// ([`Unary`]), from which conditions are decided with a few products. For each digit but the
+    /// highest it takes 15 ciphertexts beside the one of the digit.
+    ///
+    /// # Errors
+    /// [`TablesError::Schema`] for a public column, for texts and truth values, and for columns of
+    /// more than 2^32 values or less than three.
+    pub fn indexed(self) -> Result<Self, TablesError> {
+        let told = match self.kind {
+            _ if self.public => "it is public, and its conditions are computed in the clear",
+            Kind::Text { .. } => "it holds texts, which are only compared with constants",
+            _ if Unary::new(self.bounds().0, self.high).is_some() => {
+                return Ok(Field { index: true, ..self });
+            }
+            _ => "columns of 3 to 2^32 values have one",
+        };
+        Err(problem(&self.name, format!("no index is needed or possible: {told}")))
+    }
+
+    /// The digits of its codes in unary, if it has an index and is not a part of it.
+    pub(crate) fn index(&self) -> Option<Unary> {
+        let (low, high) = self.bounds();
+        Unary::new(low, high).filter(|_| self.index && self.part == 0)
+    }
+
+    /// A part of a cell. An empty text has the code of an empty cell, which a nullable column does
+    /// not hold; the index of a code consists of truth values.
     fn part(&self, part: usize) -> Field {
         let (mut field, head) = (Field { part, ..self.clone() }, part == 0);
         if let Kind::Text { bytes } = self.kind {
             field.nullable = self.nullable && head;
             field.low = field.nullable.into();
             field.high = part_sizes(bytes).nth(part).map_or(0, greatest);
+        } else if !head {
+            (field.nullable, field.low, field.high) = (false, 0, 1);
         }
         field
     }
 
-    /// The columns that hold it: one, or one for each part of a text.
+    /// The columns that hold it: one, or one for each part of a text, and those of its index.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Field> {
         (0..self.count()).map(|part| self.part(part))
     }
 
-    /// The number of columns that hold it.
+    /// The number of columns that hold it, with those of its index.
     pub(crate) fn count(&self) -> usize {
+        self.cells() + self.index().map_or(0, |index| index.steps().len())
+    }
+
+    /// The number of columns that hold its values.
+    pub(crate) fn cells(&self) -> usize {
         match self.kind {
             Kind::Text { bytes } => part_sizes(bytes).count(),
             _ => 1,
         }
     }
 
-    /// Whether it is a part of a text other than the first one, which represents the whole text.
+    /// Whether it is a part of a cell other than the first one, which represents the whole cell.
     pub(crate) fn is_rest(&self) -> bool {
         self.part > 0
+    }
+
+    /// The part of a cell that it holds, from 0.
+    pub(crate) fn part_number(&self) -> usize {
+        self.part
+    }
+
+    /// Whether it is a part of the index of a column.
+    pub(crate) fn is_of_index(&self) -> bool {
+        self.index && self.part > 0
     }
 
     /// Whether it holds texts that are not categories.
@@ -184,7 +234,7 @@ impl Field {
     /// The same column, stored in the clear.
     #[must_use]
     pub fn public(self) -> Self {
-        Field { public: true, ..self }
+        Field { public: true, index: false, ..self }
     }
 
     /// Whether it is public: everyone who has the table sees its values.
@@ -254,9 +304,17 @@ impl Field {
     /// is out of bounds.
     pub(crate) fn push(&self, cell: Option<&str>, columns: &mut [Vec<i128>]) -> Option<()> {
         match (cell, columns) {
-            (Some(text), [column]) if !self.is_text() => {
-                let code = self.code(text).filter(|code| (self.low..=self.high).contains(code));
-                column.push(code?);
+            (cell, [column, bits @ ..]) if !self.is_text() => {
+                let within = |code: &i128| (self.low..=self.high).contains(code);
+                let code = match cell {
+                    Some(text) => self.code(text).filter(within)?,
+                    None => self.null()?,
+                };
+                column.push(code);
+                if let Some(index) = self.index() {
+                    let truths = index.steps().into_iter().map(|step| index.holds(code, step));
+                    bits.iter_mut().zip(truths).for_each(|(bits, truth)| bits.push(truth.into()));
+                }
             }
             (cell, columns) => {
                 let codes = match cell {
@@ -327,27 +385,6 @@ impl Field {
 
     /// A description of the values that a nonempty cell may hold.
     pub fn expected_value(&self) -> String {
-        match &self.kind {
-            Kind::Integer { low, high } => format!("an integer from {low} to {high}"),
-            Kind::Decimal { scale, low, high } => {
-                format!("a number from {low} to {high} with at most {scale} decimal places")
-            }
-            Kind::Date { low, high } => format!("a date from {low} to {high}"),
-            Kind::Timestamp { unit, utc, low, high } => {
-                let zone = if *utc { "with an offset from UTC" } else { "without a time zone" };
-                let places = unit.places();
-                format!(
-                    "a date and time from {low} to {high} {zone}, with at most {places} decimal \
-                     places of a second"
-                )
-            }
-            Kind::Boolean => "true or false".into(),
-            Kind::Category { values } if values.len() <= 12 => {
-                format!("one of {}", values.join(", "))
-            }
-            Kind::Category { values } => format!("one of the {} categories", values.len()),
-            Kind::Text { bytes } if self.nullable => format!("a text of 1 to {bytes} bytes"),
-            Kind::Text { bytes } => format!("a text of up to {bytes} bytes"),
-        }
+        self.kind.expected(self.nullable)
     }
 }

@@ -122,7 +122,10 @@ fn shared(layout: &Layout) -> HashSet<Condition> {
                 match condition {
                     Condition::And(parts) | Condition::Or(parts) => rest.extend(parts),
                     Condition::Not(part) => rest.push(part),
-                    Condition::Constant(_) | Condition::Within { .. } | Condition::Compare(..) => {}
+                    Condition::Constant(_)
+                    | Condition::Within { .. }
+                    | Condition::Indexed(_)
+                    | Condition::Compare(..) => {}
                 }
             }
         }

@@ -70,6 +70,32 @@ fn no_fields<'de, D: Deserializer<'de>>(fields: D) -> Result<(), D::Error> {
 }
 
 impl Kind {
+    /// A description of its values; `nullable` is whether a cell may be empty.
+    pub(crate) fn expected(&self, nullable: bool) -> String {
+        match self {
+            Kind::Integer { low, high } => format!("an integer from {low} to {high}"),
+            Kind::Decimal { scale, low, high } => {
+                format!("a number from {low} to {high} with at most {scale} decimal places")
+            }
+            Kind::Date { low, high } => format!("a date from {low} to {high}"),
+            Kind::Timestamp { unit, utc, low, high } => {
+                let zone = if *utc { "with an offset from UTC" } else { "without a time zone" };
+                let places = unit.places();
+                format!(
+                    "a date and time from {low} to {high} {zone}, with at most {places} decimal \
+                     places of a second"
+                )
+            }
+            Kind::Boolean => "true or false".into(),
+            Kind::Category { values } if values.len() <= 12 => {
+                format!("one of {}", values.join(", "))
+            }
+            Kind::Category { values } => format!("one of the {} categories", values.len()),
+            Kind::Text { bytes } if nullable => format!("a text of 1 to {bytes} bytes"),
+            Kind::Text { bytes } => format!("a text of up to {bytes} bytes"),
+        }
+    }
+
     /// Whether equal codes of two columns without numbers have the same meaning, whatever their
     /// bounds.
     pub(crate) fn is_like(&self, other: &Kind) -> bool {

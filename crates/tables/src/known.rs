@@ -53,7 +53,10 @@ impl<C> Known<'_, C> {
                     .unwrap_or(Some(true))
             }
             Condition::Not(c) => self.truth(c, row).map(|truth| !truth),
-            Condition::Constant(_) | Condition::Within { .. } | Condition::Compare(..) => {
+            Condition::Constant(_)
+            | Condition::Within { .. }
+            | Condition::Indexed(_)
+            | Condition::Compare(..) => {
                 let mut columns = BTreeSet::new();
                 condition.columns(&mut columns);
                 let known = columns.iter().all(|place| self.knows(*place));

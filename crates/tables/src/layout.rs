@@ -66,12 +66,15 @@ impl Layout {
         let places = groups.iter().map(|codes| requests.of_group(codes));
         let places = places.collect::<Result<Vec<_>, _>>()?;
         let Requests { masks, differences, sums, extremes, rankings, schema: whole, .. } = requests;
+        let masks = masks.into_iter().map(|mask| mask.by_index(&whole)).collect();
+        let extremes = extremes.into_iter().map(|(_, found)| found.by_index(&whole)).collect();
+        let rankings = rankings.into_iter().map(|ranking| ranking.by_index(&whole)).collect();
         let filter = Some(query.filter.clone()).filter(|f| !matches!(f, Condition::Constant(_)));
+        let filter = filter.map(|filter| filter.by_index(&whole));
         let shapes = schema.fields().iter().map(|field| Ok(Shape::of(field.integer_type()?)));
         let shapes = shapes.collect::<Result<Vec<_>, TablesError>>()?;
         let plan = SumPlan::new(shapes, &sums, shape, rows, filter.is_some())?;
         let plan = plan.with_differences(&differences);
-        let extremes = extremes.into_iter().map(|(_, found)| found).collect();
         let form = Form::Sums { plan: plan.into(), extremes, places };
         Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
     }
@@ -101,7 +104,9 @@ impl Layout {
             }
             _ => {}
         }
-        let (filter, form, masks) = (Some(filter), Form::Rows(columns), Vec::new());
+        let rankings = rankings.into_iter().map(|ranking| ranking.by_index(&whole)).collect();
+        let filter = Some(filter.by_index(&whole));
+        let (form, masks) = (Form::Rows(columns), Vec::new());
         Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
     }
 

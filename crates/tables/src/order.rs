@@ -72,6 +72,13 @@ pub(crate) struct Extremes {
 }
 
 impl Extremes {
+    /// The same, where sets of codes of columns with an index are decided by the index.
+    #[must_use]
+    pub(crate) fn by_index(self, schema: &Schema) -> Self {
+        let whens = self.whens.into_iter().map(|when| when.by_index(schema)).collect();
+        Extremes { whens, ..self }
+    }
+
     /// The extremes for an aggregate of this fold, without any set of rows yet.
     pub(crate) fn new(
         aggregate: &Aggregate,
@@ -199,6 +206,12 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
+    /// The same, where sets of codes of columns with an index are decided by the index.
+    #[must_use]
+    pub(crate) fn by_index(self, schema: &Schema) -> Self {
+        Ranking { when: self.when.by_index(schema), ..self }
+    }
+
     /// The ranking that finds the middle of a number.
     pub(crate) fn middle(
         aggregate: &Aggregate,

@@ -146,7 +146,11 @@ impl Query {
         };
         Query {
             filter: Condition::Constant(true),
-            listed: Some((0..schema.fields().len()).collect()),
+            listed: Some(
+                (0..schema.fields().len())
+                    .filter(|place| !schema.fields()[*place].is_of_index())
+                    .collect(),
+            ),
             outputs: groups.iter().enumerate().map(output).collect(),
             groups,
             aggregates: Vec::new(),
@@ -166,6 +170,20 @@ impl Query {
         for aggregate in &self.aggregates {
             aggregate.value.columns(&mut out);
             aggregate.when.columns(&mut out);
+        }
+        out
+    }
+
+    /// The indices of the columns of indexes by which the server decides conditions and tells
+    /// groups apart. Conditions on one column are joined, about which their columns decide, too.
+    pub(crate) fn index_columns(&self, schema: &Schema) -> BTreeSet<usize> {
+        let mut out = BTreeSet::new();
+        self.filter.index_columns(schema, &mut out);
+        // Listed rows are grouped by the reader.
+        if self.listed.is_none() {
+            self.aggregates.iter().for_each(|a| a.when.index_columns(schema, &mut out));
+            let groups = self.groups.iter().filter_map(|place| schema.index(*place));
+            out.extend(groups.flat_map(|index| index.columns().collect::<Vec<_>>()));
         }
         out
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::TablesError;
 use crate::field::{Field, checked_name, problem};
 use crate::foreign::{Carried, ForeignKey};
+use crate::index::Index;
 use crate::kind::Kind;
 use crate::nearest::did_you_mean;
 
@@ -21,7 +22,7 @@ pub const SCHEMA_BYTES: u64 = 1 << 20;
 /// other tables.
 ///
 /// A column of texts consists of several columns here, one for each part, next to each other under
-/// one name; the first one represents all of them.
+/// one name; the first one represents all of them. So does a column with an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
 pub struct Schema {
@@ -141,7 +142,7 @@ impl Schema {
                 if place == column || name.eq_ignore_ascii_case(&key) || !carried.insert(place) {
                     return Err(wrong(format!("{name:?} cannot be carried, or is carried twice")));
                 }
-                include.extend(self.cell_places(place));
+                include.extend(place..place + self.fields[place].count());
             }
             self.carried.push(Carried { column, table, key, include });
         }
@@ -170,9 +171,17 @@ impl Schema {
         self.carried.iter().find(|c| c.include.contains(&place))
     }
 
-    /// The indices of the columns that hold the cells of the column at this index.
+    /// The indices of the columns that hold the values of the column at this index.
     pub(crate) fn cell_places(&self, place: usize) -> Range<usize> {
-        place..place + self.fields[place].count()
+        place..place + self.fields[place].cells()
+    }
+
+    /// The index of the column at this index, as far as the schema has its columns; `None` for a
+    /// column without an index.
+    pub(crate) fn index(&self, place: usize) -> Option<Index> {
+        let unary = self.fields[place].index()?;
+        let bits = self.fields[place + 1..].iter().take_while(|field| field.is_of_index());
+        Some(Index::new(unary, bits.map(Field::part_number), place + 1))
     }
 
     /// Those of the given indices that represent all parts of a text.
@@ -253,10 +262,11 @@ impl Schema {
     /// `of_table`.
     pub(crate) fn check(&self, what: &'static str, of_table: &Schema) -> Result<(), TablesError> {
         let told = |field: Option<&Field>| match field {
-            Some(field) if field.is_public() => {
-                format!("{:?}, {}, public", field.name(), field.expected())
+            Some(field) => {
+                let public = if field.is_public() { ", public" } else { "" };
+                let index = if field.index().is_some() { ", with an index" } else { "" };
+                format!("{:?}, {}{public}{index}", field.name(), field.expected())
             }
-            Some(field) => format!("{:?}, {}", field.name(), field.expected()),
             None => "no further column".into(),
         };
         let other = |part: String, asked: String, there: String| {
@@ -279,7 +289,7 @@ impl Schema {
         other("list of foreign keys".into(), keys(self), keys(of_table))
     }
 
-    /// The columns in which entries are encrypted, with one for each part of a text.
+    /// The columns in which entries are encrypted, with one for each part of a text or an index.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }

@@ -13,8 +13,8 @@ use crate::layout::Layout;
 pub(crate) enum Part {
     /// All sets of codes of a column: they share its powers.
     Column(usize),
-    /// A comparison.
-    Compared(Condition),
+    /// A comparison, or a set of codes of a column with an index, which has no powers to share.
+    Alone(Condition),
 }
 
 impl Part {
@@ -23,7 +23,7 @@ impl Part {
     pub(crate) fn of(condition: &Condition) -> Option<Part> {
         match condition {
             Condition::Within { column, .. } => Some(Part::Column(*column)),
-            Condition::Compare(..) => Some(Part::Compared(condition.clone())),
+            Condition::Compare(..) | Condition::Indexed(_) => Some(Part::Alone(condition.clone())),
             _ => None,
         }
     }
@@ -33,7 +33,7 @@ impl Part {
         let mut columns = BTreeSet::new();
         match self {
             Part::Column(place) => drop(columns.insert(*place)),
-            Part::Compared(condition) => condition.columns(&mut columns),
+            Part::Alone(condition) => condition.columns(&mut columns),
         }
         columns
     }

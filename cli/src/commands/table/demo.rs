@@ -30,6 +30,9 @@ pub struct DemoArgs {
     /// Also encrypt the constants with which the conditions of the queries compare columns
     #[arg(long)]
     pub encrypted_constants: bool,
+    /// Encrypt the table without indexes, which decide most conditions with fewer products
+    #[arg(long)]
+    pub without_indexes: bool,
 }
 
 #[derive(Serialize)]
@@ -65,7 +68,7 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let (client, server) = parties(&params, &mut rng, common)?;
 
     let rows = args.rows.map_or(params.slots(), |rows| rows as usize);
-    let schema = items::schema()?;
+    let schema = items::schema(!args.without_indexes)?;
     let data = items::data(&schema, rows)?;
     let table = encrypted(&client, &schema, &data, common)?;
     let bar = progress(common, "asking", items::QUERIES.len() as u64);

@@ -26,6 +26,7 @@ mod ranges;
 mod refused;
 mod sums;
 mod totals;
+mod unary;
 mod used_slots;
 mod weighted;
 mod wide;

@@ -292,6 +292,10 @@ impl<'a> Writer<'a> {
                     codes[*i] = assignment.code(&fields[column], &row(*i), place)?;
                 }
                 self.write((block, column), &codes, rng)?;
+                let index = self.table.schema().index(column);
+                for (place, bits) in index.iter().flat_map(|index| index.of_codes(&codes)) {
+                    self.write((block, place), &bits, rng)?;
+                }
             }
             progress(block + 1, blocks)?;
         }

@@ -94,7 +94,7 @@ fn decides(condition: &Condition, wanted: bool, public: &dyn Fn(&usize) -> bool)
         Condition::And(all) => parts(all, wanted),
         Condition::Or(any) => parts(any, !wanted),
         Condition::Not(c) => decides(c, !wanted, public),
-        Condition::Within { .. } | Condition::Compare(..) => {
+        Condition::Within { .. } | Condition::Indexed(_) | Condition::Compare(..) => {
             let mut columns = BTreeSet::new();
             condition.columns(&mut columns);
             columns.iter().all(public)
@@ -130,6 +130,7 @@ impl Plan {
     /// encrypted constants, as indices in a row and as a schema.
     pub(crate) fn needed(&self) -> Result<(BTreeSet<usize>, Schema), TablesError> {
         let mut needed = self.query().columns();
+        needed.extend(self.query().index_columns(self.schema()));
         needed.extend(needed.is_empty().then_some(0));
         let rows = self.query().rows(self.schema())?;
         let schema = rows.at(needed.iter().copied());
@@ -280,10 +281,10 @@ impl Plan {
         let start = |(part, _): (Part, Vec<Condition>)| {
             let modulus_bits = params.chain().bits(starts.of(&part)?).round() as u32;
             let name = |place: &usize| schema.fields()[*place].name().to_string();
-            Some(ConditionStart {
-                columns: part.columns().iter().map(name).collect(),
-                modulus_bits,
-            })
+            let mut columns: Vec<String> = part.columns().iter().map(name).collect();
+            // Those of an index have one name.
+            columns.dedup();
+            Some(ConditionStart { columns, modulus_bits })
         };
         let parts = parts::<()>(&layout, None);
         Ok((cost, parts.into_iter().filter_map(start).collect()))

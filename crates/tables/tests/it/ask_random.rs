@@ -21,11 +21,24 @@ pub(crate) enum Type {
     Category(Vec<String>),
 }
 
+impl Type {
+    /// The number of values.
+    fn count(&self) -> i128 {
+        match self {
+            Type::Integer(low, high) | Type::Decimal(_, low, high) => high - low + 1,
+            Type::Boolean => 2,
+            Type::Date(texts) | Type::Category(texts) => texts.len() as i128,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: Type,
     pub(crate) nullable: bool,
+    /// Whether conditions on it are decided by an index.
+    pub(crate) index: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -131,10 +144,11 @@ impl Random {
             Type::Category((0..40).map(|i| format!("k{}", i * 7 % 40)).collect()),
         ];
         kinds.push(Type::Integer(0, 9));
-        let column = |(i, kind)| Column {
+        let column = |(i, kind): (usize, Type)| Column {
             name: format!("c{i}"),
-            kind,
             nullable: NULLS && self.below(2) == 0,
+            index: kind.count() > 2 && self.below(3) == 0,
+            kind,
         };
         kinds.into_iter().enumerate().map(column).collect()
     }

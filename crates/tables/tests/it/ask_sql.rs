@@ -40,6 +40,9 @@ impl Type {
             if c.nullable {
                 told += r#", "nullable": true"#;
             }
+            if c.index {
+                told += r#", "index": true"#;
+            }
             format!(r#"{{"name": "{}", {told}}}"#, c.name)
         };
         let columns: Vec<_> = columns.iter().map(column).collect();

@@ -10,6 +10,7 @@ mod constants;
 mod flatten;
 mod forged;
 mod fuzzed;
+mod indexes;
 mod joins;
 mod joins_encrypted;
 mod keys;
@@ -164,6 +165,12 @@ impl Bench {
         let answer = self.try_ask(text, schema, data.rows(), &blocks);
         answer.unwrap_or_else(|e| panic!("{text}: {e}"))
     }
+}
+
+/// The same columns, with an index where one is possible.
+pub(crate) fn indexed(schema: &Schema) -> Schema {
+    let field = |field: &Field| field.clone().indexed().unwrap_or_else(|_| field.clone());
+    Schema::of(schema.columns().map(field).collect()).unwrap()
 }
 
 /// Goods of a shop, with a value at every bound.

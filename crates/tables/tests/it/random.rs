@@ -56,7 +56,7 @@ fn query() -> impl Strategy<Value = String> {
 
 /// Rows of codes within the bounds, the ends among them.
 fn table(schema: &Schema, rows: usize, runner: &mut TestRunner) -> Data {
-    let columns = schema.fields().iter().map(|field| {
+    let columns = schema.columns().map(|field| {
         let (low, high) = field.bounds();
         let code = prop_oneof![6 => low..=high, 1 => Just(low), 1 => Just(high)];
         let column = prop::collection::vec(code, rows).new_tree(runner).unwrap();
@@ -75,6 +75,8 @@ fn random_queries_are_answered_as_in_the_clear() {
         TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]),
     );
     let large = table(&schema, 70_000, &mut runner);
+    let (indexed, few) = (crate::indexed(&schema), small.to_csv(&schema).unwrap());
+    let few = Data::from_csv(few.as_bytes(), &indexed).unwrap();
     let cases = std::cell::Cell::new(0);
     let result = runner.run(&query(), |text| {
         cases.set(cases.get() + 1);
@@ -82,6 +84,9 @@ fn random_queries_are_answered_as_in_the_clear() {
         let query = Query::parse(&text, &schema).unwrap();
         let expected = Answer::plain(&query, &schema, data).unwrap();
         prop_assert_eq!(bench.ask(&text, &schema, data), expected, "{}", text);
+        let query = Query::parse(&text, &indexed).unwrap();
+        let expected = Answer::plain(&query, &indexed, &few).unwrap();
+        prop_assert_eq!(bench.ask(&text, &indexed, &few), expected, "with indexes: {}", text);
         Ok(())
     });
     result.unwrap();

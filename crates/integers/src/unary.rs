@@ -1,0 +1,226 @@
+//! Membership in public ranges, decided from digits in unary.
+//!
+//! A digit in unary is a truth value for each of its values but the least: whether the digit is at
+//! least this one. Every function of the digit is a linear combination of these, which takes no
+//! product and no level, where a function of an encrypted digit is a polynomial of degree 15. So a
+//! diagram over digits in unary takes the sums of its nodes and nothing else: a range of a year
+//! among dates of seven years takes 3 relinearizations at depth 2, instead of 28 at depth 6.
+
+use everlevel_circuit::CircuitError;
+
+use crate::column::{BASE, Column, Digit};
+use crate::context::{IntegerScheme, Integers};
+use crate::diagram::{Layer, decides, layers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::ranges::apart;
+
+/// The most digits: a range takes a level for each digit but one.
+const MOST: u32 = 8;
+
+/// A truth value of an integer in unary: whether a digit, by its index from the lowest one on, is
+/// at least some value from 1 on.
+pub type Step = (usize, i64);
+
+/// The digits to the base 16 of integers from `low` to `high`, counted from `low`, in unary.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Unary {
+    low: i128,
+    high: i128,
+}
+
+impl Unary {
+    /// The digits of integers of an interval, ends included; `None` for more than 2^32 integers,
+    /// and for two or less, which are truth values already.
+    pub fn new(low: i128, high: i128) -> Option<Self> {
+        let last = high.checked_sub(low)?;
+        (2..1 << (4 * MOST)).contains(&last).then_some(Unary { low, high })
+    }
+
+    /// The least and the greatest integer.
+    pub fn bounds(&self) -> (i128, i128) {
+        (self.low, self.high)
+    }
+
+    /// The windows of the digits, the lowest first.
+    fn windows(&self) -> Vec<(i64, i64)> {
+        let mut rest = (self.high - self.low) as i64;
+        let mut windows = Vec::new();
+        while rest >= BASE {
+            windows.push((0, BASE - 1));
+            rest /= BASE;
+        }
+        windows.push((0, rest));
+        windows
+    }
+
+    /// All truth values of an integer, the lowest digit first.
+    pub fn steps(&self) -> Vec<Step> {
+        let windows = self.windows().into_iter().enumerate();
+        windows.flat_map(|(digit, (_, most))| (1..=most).map(move |k| (digit, k))).collect()
+    }
+
+    /// A truth value of an integer of the interval.
+    pub fn holds(&self, value: i128, (digit, least): Step) -> bool {
+        let digits = value - self.low;
+        (digits >> (4 * digit)) % i128::from(BASE) >= i128::from(least)
+    }
+
+    /// The truth values on which membership in these ranges, whose ends belong to them, depends;
+    /// the same ones decide about the other integers of the interval.
+    pub fn needed(&self, ranges: &[(i128, i128)]) -> Vec<Step> {
+        let layers = self.layers(ranges);
+        let all = layers.iter().enumerate().flat_map(|(digit, layer)| {
+            let tables = layer.tables.iter().flat_map(|table| changes(table));
+            tables.map(move |(k, _)| (digit, k))
+        });
+        let mut needed: Vec<Step> = all.collect();
+        needed.sort_unstable();
+        needed.dedup();
+        needed
+    }
+
+    /// Whether an integer with these truth values is in the ranges. Only those of
+    /// [`Unary::needed`] are asked for.
+    pub fn contains(&self, ranges: &[(i128, i128)], bit: &dyn Fn(Step) -> bool) -> bool {
+        let layers = self.layers(ranges);
+        let entry = |digit: usize, table: usize| {
+            let table = &layers[digit].tables[table];
+            let terms = changes(table).map(|(k, change)| change * i64::from(bit((digit, k))));
+            first(table) + terms.sum::<i64>()
+        };
+        decides(&layers, &entry)
+    }
+
+    /// The diagram that decides about membership in these ranges.
+    fn layers(&self, ranges: &[(i128, i128)]) -> Vec<Layer> {
+        // Digits may make up what no integer of the interval is: there it does not matter.
+        let end = |v: i128, last: i128, beyond: i128| match v == last {
+            true => beyond,
+            false => v - self.low,
+        };
+        let range =
+            |(a, b): (i128, i128)| (end(a, self.low, i128::MIN), end(b, self.high, i128::MAX));
+        let ranges = apart(ranges, (self.low, self.high)).into_iter().map(range);
+        layers(&self.windows(), &ranges.collect::<Vec<_>>())
+    }
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Whether integers with these truth values lie in one of these public ranges, whose ends
+    /// belong to them, as 0 or 1. `bits` are those of [`Unary::needed`], each with its step.
+    ///
+    /// A range takes at most two products and a level for each digit but one, and less where an end
+    /// is a multiple of a power of 16. A single integer takes a product for each digit but one, at
+    /// the depth of their tree.
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] for columns that are not truth values; [`IntegersError::Length`] for
+    /// columns of different lengths; `circuit.empty` if a truth value is missing;
+    /// [`IntegersError::Depth`]; those of the scheme.
+    pub fn in_ranges_of(
+        &self,
+        unary: &Unary,
+        bits: &[(Step, Column<S::Ciphertext>)],
+        ranges: &[(i128, i128)],
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let columns: Vec<&Column<S::Ciphertext>> = bits.iter().map(|(_, x)| x).collect();
+        let length = self.common_length(&columns)?;
+        let digits = bits.iter().map(|(step, x)| Ok((*step, self.bit("a digit in unary", x)?)));
+        let digits = digits.collect::<Result<Vec<_>, IntegersError>>()?;
+        let layers = unary.layers(ranges);
+        let truths = layers.iter().enumerate().map(|(i, layer)| {
+            layer.tables.iter().map(|table| self.of_unary(i, table, &digits)).collect()
+        });
+        let truths = truths.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
+        let found = match apart(ranges, (unary.low, unary.high))[..] {
+            // Each digit decides, and so they are joined as a tree.
+            [(a, b)] if a == b && layers.iter().all(|layer| layer.tables.len() == 1) => {
+                self.all(truths.into_iter().flatten().collect())?
+            }
+            _ => self.decided(&layers, &truths)?,
+        };
+        let digits = vec![found.within(0, 1)];
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())
+    }
+
+    /// A function of a digit in unary with values 0 and 1.
+    fn of_unary(
+        &self,
+        digit: usize,
+        table: &[i64],
+        bits: &[(Step, Digit<S::Ciphertext>)],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let terms = changes(table).map(|(k, change)| {
+            let found = bits.iter().find(|(step, _)| *step == (digit, k));
+            let (_, bit) = found.ok_or(CircuitError::Empty { what: "a digit in unary" })?;
+            Ok((bit, change))
+        });
+        let terms = terms.collect::<Result<Vec<_>, IntegersError>>()?;
+        Ok(self.combine(&terms, first(table))?.within(0, 1))
+    }
+}
+
+/// The entry of the least value, 0, of a table.
+fn first(table: &[i64]) -> i64 {
+    table.first().copied().unwrap_or(0)
+}
+
+/// The values of a digit at which a table differs from its entry before, and by how much.
+fn changes(table: &[i64]) -> impl Iterator<Item = (i64, i64)> {
+    let pairs = table.windows(2).zip(1i64..);
+    pairs.map(|(pair, k)| (k, pair[1] - pair[0])).filter(|(_, change)| *change != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every integer of some intervals, with its needed truth values only.
+    #[test]
+    fn digits_in_unary_decide_about_all_ranges() {
+        for (low, high) in [(-3, 40), (0, 15), (7, 262), (100, 102), (-500, 3700)] {
+            let unary = Unary::new(low, high).unwrap();
+            let count = unary.steps().len();
+            let sets: [&[(i128, i128)]; 7] = [
+                &[(low, high)],
+                &[(low, low + 1)],
+                &[(high, high)],
+                &[(low + 1, high - 1)],
+                &[(low, low), (high - 1, high)],
+                &[(low + 2, low + 17), (low + 30, high + 9)],
+                &[],
+            ];
+            for ranges in sets {
+                let needed = unary.needed(ranges);
+                assert!(needed.iter().all(|step| unary.steps().contains(step)));
+                assert!(needed.len() <= count);
+                let rest = apart(ranges, (low, high));
+                let others: Vec<_> = (low..=high)
+                    .filter(|v| !rest.iter().any(|(a, b)| (a..=b).contains(&v)))
+                    .map(|v| (v, v))
+                    .collect();
+                assert_eq!(needed, unary.needed(&apart(&others, (low, high))), "{ranges:?}");
+                for value in low..=high {
+                    let expected = ranges.iter().any(|(a, b)| (*a..=*b).contains(&value));
+                    let bit = |step| {
+                        assert!(needed.contains(&step));
+                        unary.holds(value, step)
+                    };
+                    assert_eq!(unary.contains(ranges, &bit), expected, "{value} in {ranges:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(Unary::new(0, 1), None);
+        assert_eq!(Unary::new(0, 1 << 32), None);
+        assert_eq!(Unary::new(i128::MIN, i128::MAX), None);
+        assert_eq!(Unary::new(5, 4), None);
+        // Dates of seven years: a digit of 10 values and two of 16.
+        assert_eq!(Unary::new(8036, 8036 + 2556).unwrap().steps().len(), 9 + 15 + 15);
+        assert_eq!(Unary::new(0, 2).unwrap().steps(), [(0, 1), (0, 2)]);
+    }
+}

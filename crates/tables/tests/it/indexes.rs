@@ -1,0 +1,180 @@
+//! Columns with an index: the same answers with fewer products, also after changes.
+
+use everlevel::files::Existing;
+use everlevel_tables::{
+    Answer, Change, Constants, Data, EncryptedTable, Partner, PlainTable, Plan, Query, Schema,
+    TableKey,
+};
+
+use crate::roles::{PARTIES, code, open, quiet, rows};
+use crate::{Bench, indexed, shop};
+
+/// The rows of the shop, again and again, with indexes.
+fn indexed_rows(count: usize) -> (Schema, Data) {
+    let (schema, data) = rows(count);
+    let indexed = indexed(&schema);
+    let text = data.to_csv(&schema).unwrap();
+    let data = Data::from_csv(text.as_bytes(), &indexed).unwrap();
+    assert_eq!(data.to_csv(&indexed).unwrap(), text);
+    (indexed, data)
+}
+
+const QUERIES: [&str; 8] = [
+    "select count(*), sum(price * count) from shop where sold >= date '1994-01-01' \
+     and sold < date '1995-01-01' and discount between 0.05 and 0.07 and count < 250",
+    "select kind, sum(price) from shop where not (count between 0 and 255) or paid group by kind",
+    "select sum(case when kind in ('tea', 'jam') then price else 0 end), \
+     sum(case when kind not in ('tea', 'jam') then price else 0 end) from shop where count > -3",
+    "select count(*) from shop where count = 16",
+    "select count(*) from shop where count <> 500 and price <> 0.05",
+    "select price, sold from shop where kind like '%tea' and sold = date '1995-01-01'",
+    "select min(price), max(count) from shop where sold > date '1994-06-30'",
+    "select count(*) filter (where count in (0, 7, 255, 256)), avg(count) from shop",
+];
+
+/// Of one block and several, under encryption.
+#[test]
+fn answers_are_those_in_the_clear() {
+    for count in [7, 4_100] {
+        let (schema, data) = indexed_rows(count);
+        let mut rng = everlevel::system_rng().unwrap();
+        let key = TableKey::Secret(PARTIES.client.secret());
+        let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+        for sql in QUERIES {
+            let plan = Plan::new(sql, &schema).unwrap();
+            let result = table.run(&PARTIES.server, &plan, None, quiet).unwrap();
+            let answer = result.read(PARTIES.client.secret()).unwrap();
+            let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
+            assert_eq!(answer, expected, "{sql}");
+            let rehearsed = plan.rehearse(PARTIES.client.params(), &data, &[]).unwrap();
+            assert_eq!(rehearsed, expected, "{sql}");
+        }
+    }
+}
+
+/// With fewer products and smaller keys, from the same text.
+#[test]
+fn an_index_saves_products_and_keys() {
+    let (schema, _) = shop();
+    let indexed = indexed(&schema);
+    let params = PARTIES.client.params();
+    for sql in [QUERIES[0], QUERIES[2], QUERIES[3]] {
+        let plans = [&schema, &indexed].map(|schema| Plan::new(sql, schema).unwrap());
+        let [before, after] = plans.each_ref().map(|plan| plan.cost(params, 2048).unwrap());
+        assert!(2 * after.key_switches <= before.key_switches + 20, "{sql}: {before:?}, {after:?}");
+        assert!(after.products < before.products, "{sql}: {before:?}, {after:?}");
+        assert_eq!(after.refreshes, 0);
+        let [before, after] = plans.map(|plan| plan.keys(params, 2048).unwrap());
+        assert!(after.seeded_bytes(params) <= before.seeded_bytes(params), "{sql}");
+    }
+}
+
+/// Changes keep the index; what is decrypted has no trace of it.
+#[test]
+fn changes_keep_the_index() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("shop");
+    let (schema, data) = indexed_rows(2_050);
+    let mut rng = everlevel::system_rng().unwrap();
+    let (secret, key) = (PARTIES.client.secret(), TableKey::Secret(PARTIES.client.secret()));
+    EncryptedTable::create(&directory, Existing::Keep, key, (&schema, &data), &mut rng, quiet)
+        .unwrap();
+    let more = data.to_csv(&schema).unwrap();
+    let more: Vec<&str> = more.lines().take(4).collect();
+    let more = Data::from_csv((more.join("\n") + "\n").as_bytes(), &schema).unwrap();
+    let changes = [
+        Change::parse("update shop set count = count - 1 where count > 100", &schema).unwrap(),
+        Change::parse("update shop set sold = date '1994-03-01' where paid", &schema).unwrap(),
+        Change::insert(&schema, more),
+        Change::parse("delete from shop where kind = 'cake'", &schema).unwrap(),
+    ];
+    let mut table = open(&directory).unwrap();
+    for change in &changes {
+        table = table.changed(secret, change, &mut rng, quiet).unwrap().0;
+        let now: Data = open(&directory).unwrap().decrypt(secret, quiet).unwrap();
+        for sql in QUERIES {
+            let plan = Plan::new(sql, &schema).unwrap();
+            let answer = table.run(&PARTIES.server, &plan, None, quiet).unwrap();
+            let expected = Answer::plain(plan.query(), &schema, &now).unwrap();
+            assert_eq!(answer.read(secret).unwrap(), expected, "{sql}");
+        }
+    }
+    let now: Data = table.decrypt(secret, quiet).unwrap();
+    assert_eq!(now.to_csv(&schema).unwrap().lines().next().unwrap().split(',').count(), 6);
+    assert_eq!(now.rows(), table.rows());
+}
+
+/// A table that the server knows, with an encrypted constant.
+#[test]
+fn a_table_in_the_clear() {
+    let (schema, data) = indexed_rows(7);
+    let mut rng = everlevel::system_rng().unwrap();
+    let table = PlainTable::new(schema.clone(), data.clone(), &mut rng);
+    let sql = "select count(*) from shop where price < :price and count between 0 and 255";
+    let (plan, values) = (Plan::new(sql, &schema).unwrap(), [("price", "17.77")]);
+    let key = TableKey::Secret(PARTIES.client.secret());
+    let constants = Constants::encrypt(key, &plan, &values, &mut rng).unwrap();
+    let result = table.run(&PARTIES.server, &plan, Some(&constants), quiet).unwrap();
+    let codes = plan.codes(&values).unwrap();
+    let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
+    assert_eq!(result.read(PARTIES.client.secret()).unwrap(), expected);
+}
+
+/// A column that rows carry from another table.
+#[test]
+fn a_carried_column() {
+    let schema = Schema::from_json(
+        r#"{"columns": [{"name": "ward", "type": "integer", "low": 1, "high": 9},
+            {"name": "floor", "type": "integer", "low": -2, "high": 40, "index": true,
+             "nullable": true},
+            {"name": "days", "type": "integer", "low": 0, "high": 99}],
+            "foreign_keys": [{"column": "ward", "table": "wards", "key": "id",
+                              "include": ["floor"]}]}"#,
+    )
+    .unwrap();
+    assert_eq!(Schema::from_json(&schema.to_json().unwrap()).unwrap(), schema);
+    let wards = "id,floor\n1,-2\n2,17\n3,\n9,40\n";
+    let wards = Partner::from_csv(wards.as_bytes(), &schema, "wards").unwrap();
+    let stays = "ward,days\n1,5\n2,7\n3,30\n9,99\n2,0\n";
+    let data = Data::from_csv_with(stays.as_bytes(), &schema, &[wards]).unwrap();
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    for (condition, days) in
+        [("floor > 16", 106), ("floor is null", 30), ("not (floor = 17)", 104), ("floor < 0", 5)]
+    {
+        let sql = format!(
+            "select sum(days) as days from stays join wards on ward = id where {condition}"
+        );
+        let query = Query::parse(&sql, &schema).unwrap();
+        let expected = Answer::plain(&query, &schema, &data).unwrap();
+        assert_eq!(expected.to_csv().unwrap(), format!("days\n{days}\n"), "{sql}");
+        assert_eq!(bench.ask(&sql, &schema, &data), expected, "{sql}");
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    for column in [
+        r#"{"name": "c", "type": "boolean", "index": true}"#,
+        r#"{"name": "c", "type": "text", "bytes": 9, "index": true}"#,
+        r#"{"name": "c", "type": "integer", "low": 0, "high": 1, "index": true}"#,
+        r#"{"name": "c", "type": "integer", "low": 0, "high": 4294967296, "index": true}"#,
+        r#"{"name": "c", "type": "integer", "low": 0, "high": 99, "public": true, "index": true}"#,
+    ] {
+        let found = Schema::from_json(&format!(r#"{{"columns": [{column}]}}"#)).unwrap_err();
+        assert!(found.to_string().contains("no index"), "{found}");
+    }
+    let (schema, data) = indexed_rows(7);
+    // A wrong truth value of an index, and an index that is missing.
+    let columns = |width: usize| (0..width).map(|i| data.column(i).to_vec()).collect::<Vec<_>>();
+    let width = schema.fields().len();
+    let mut forged = columns(width);
+    let (_, bit) = forged.iter_mut().enumerate().rfind(|(i, _)| *i + 1 < width).unwrap();
+    bit[3] = 1 - bit[3].clamp(0, 1);
+    let found = Data::from_columns(forged, &schema).unwrap_err();
+    assert_eq!(found.code(), "table.data", "{found}");
+    assert_eq!(code(Data::from_columns(columns(width - 1), &schema)), "table.data");
+    // A plan for a table without indexes.
+    let plan = Plan::new(QUERIES[0], &shop().0).unwrap();
+    let found = plan.check_schema(&schema).unwrap_err();
+    assert!(found.to_string().contains("with an index"), "{found}");
+}
