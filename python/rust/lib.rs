@@ -82,6 +82,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(integers::decrypt_total, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_schema, m)?)?;
     m.add_function(wrap_pyfunction!(tables::infer_table_schema, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::index_table_schema, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_facts, m)?)?;
     m.add_function(wrap_pyfunction!(tables::table_plan_notes, m)?)?;

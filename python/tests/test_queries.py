@@ -282,7 +282,28 @@ def test_comparisons_that_hold_for_no_row_are_noted(t):
     assert told.notes == plan.notes and f"note: {note}\n" in str(told)
     assert told.to_dict()["notes"] == [note] and "did you mean north?" in told._repr_html_()
     plain = et.Plan(t.filter(t.ward == "north").agg(n=et.count()))
-    assert plain.notes == () and plain.explain(params).notes == ()
+    assert plain.notes == ()
+    assert not any("holds for no row" in note for note in plain.explain(params).notes)
+
+
+def test_indexes_are_advised_and_read():
+    params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+    data = {**STAYS, "day": [datetime.date(2020 + i, 3, 1) for i in range(5)]}
+
+    def explained(schema):
+        t = et.table(schema)
+        year = t.day.between(datetime.date(2021, 1, 1), datetime.date(2021, 12, 31))
+        return et.Plan(t.filter(year).agg(cost=t.cost.sum())).explain(params, rows=5)
+
+    without = explained(et.Schema.infer(data))
+    told = explained(et.Schema.infer(data, index="day"))
+    (note,) = without.notes
+    switches = [found.to_dict()["cost"]["key_switches"] for found in (told, without)]
+    assert note.startswith('with an index on day ("index": true in the schema) the query takes ')
+    assert f"takes {switches[0]} key switches instead of {switches[1]}, and the table" in note
+    assert (without.indexes_read, told.indexes_read, told.notes) == ((), ("day",), ())
+    assert told.columns_read == without.columns_read == ("cost", "day")
+    assert "day with its index" in str(told) and "indexes read" in told._repr_html_()
 
 
 def test_bytes_of_results_are_those_of_the_explanation(fermat):

@@ -217,6 +217,21 @@ def test_schemas(schema, tmp_path):
     inferred = et.Schema.infer(names)
     assert set(inferred.columns) == {"n", "gap"} and inferred.columns["gap"]["nullable"]
     assert any("who" in note and "100 different texts" in note for note in inferred.notes)
+    indexed = et.Schema.infer(names, index=("gap", "N"))
+    assert indexed.columns == {
+        name: {**column, "index": True} for name, column in inferred.columns.items()
+    }
+    assert indexed.notes[:2] == tuple(f"{note}, with an index" for note in inferred.notes[:2])
+    assert indexed.notes[2:] == inferred.notes[2:]
+    path = tmp_path / "names.csv"
+    path.write_text("n,who\n" + "".join(f"{i},person {i}\n" for i in range(100)))
+    assert et.Schema.infer(path, index="n").columns["n"]["index"] is True
+    for data in (names, path):
+        refused("table.schema", lambda: et.Schema.infer(data, index=["n", "who"]))
+        wrong = refused("table.name", lambda: et.Schema.infer(data, index=["whose"]))
+        assert "whose" in str(wrong)
+    refused("table.schema", lambda: et.Schema.infer(names, index=["none"]))
+    refused("table.schema", lambda: et.Schema.infer({"n": [True, False]}, index=["n"]))
 
 
 def test_cells(fermat):

@@ -200,7 +200,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
              where ward = :ward' ward=west --out search"],
     ),
     ("table search next", &["everlevel table search next --key keys/secret.key search"]),
-    ("table schema infer", &["everlevel table schema infer --in stays.csv --out schema.json"]),
+    (
+        "table schema infer",
+        &[
+            "everlevel table schema infer --in stays.csv --out schema.json",
+            "everlevel table schema infer --in stays.csv --index admitted --index cost --out \
+             schema.json",
+        ],
+    ),
     ("table demo", &["everlevel table demo --only Q6"]),
     (
         "table query",

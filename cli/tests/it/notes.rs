@@ -86,6 +86,56 @@ fn plans_and_changes_tell_their_notes() {
     assert_eq!(text(out.stderr), format!("note: {NOTE}\n"));
 }
 
+/// Indexes that a schema gets, and those from which a query would gain.
+#[test]
+fn indexes_are_inferred_and_advised() {
+    let place = Place::empty();
+    place.write("parcels.csv", "load,zone\n3,north\n1400,south\n2,north\n");
+    let told = |words: &[&str]| text(run(&place, words).stdout);
+    let infer = ["table", "schema", "infer", "--in", "parcels.csv", "--out"];
+    let plain = told(&[&infer[..], &["plain.json"]].concat());
+    assert!(plain.starts_with("load: an integer from 0 to 4095\nzone: "), "{plain}");
+    let indexed = told(&[&infer[..], &["indexed.json", "--index", "Load"]].concat());
+    let line = "load: an integer from 0 to 4095, with an index\n";
+    assert!(indexed.starts_with(line), "{indexed}");
+    for (column, code, why) in [
+        ("laod", "table.name", "did you mean load?"),
+        ("zone", "table.schema", "columns of 3 to 2^32 values"),
+    ] {
+        let infer = format!("table schema infer --in parcels.csv --out no.json --index {column}");
+        let found = place.refused(&infer, code);
+        assert!(found.contains(why), "{found}");
+    }
+
+    let query = "select count(*) as n from parcels where load between 3 and 900";
+    let explained = ["plain", "indexed"].map(|name| {
+        let (schema, plan) = (format!("{name}.json"), format!("{name}.plan"));
+        told(&["table", "ask", "--schema", &schema, query, "--out", &plan]);
+        let explain = ["table", "explain", "--plan", plan.as_str(), "--params", SET, "--rows", "3"];
+        let json = told(&[&explain[..], &["--json"]].concat());
+        (told(&explain), serde_json::from_str::<Value>(&json).unwrap())
+    });
+    let [(plain, plain_json), (indexed, indexed_json)] = explained;
+    let switches = |found: &Value| found["cost"]["key_switches"].as_u64().unwrap();
+    let note = format!(
+        "with an index on load (\"index\": true in the schema) the query takes {} key switches \
+         instead of {}, and the table about ",
+        switches(&indexed_json),
+        switches(&plain_json)
+    );
+    assert!(plain_json["notes"][0].as_str().unwrap().starts_with(&note), "{plain_json}");
+    assert!(plain.contains(&format!("\nnote: {note}")), "{plain}");
+    assert!(plain.contains("\nit reads the columns: load\n"), "{plain}");
+    assert!(indexed.contains("\nit reads the columns: load with its index\n"), "{indexed}");
+    assert_eq!(indexed_json["notes"], Value::Array(Vec::new()));
+    assert_eq!(indexed_json["columns_read"], Value::from(["load"]));
+    assert_eq!(indexed_json["indexes_read"], Value::from(["load"]));
+    let shown = told(&["table", "inspect", "indexed.plan"]);
+    let line = "column load: an integer from 0 to 4095, with an index of 45 ciphertexts for each \
+                block\n";
+    assert!(shown.contains(line), "{shown}");
+}
+
 /// A key of another parameter set is not just another key.
 #[test]
 fn results_of_another_set_name_both() {

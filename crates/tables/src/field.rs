@@ -203,6 +203,11 @@ impl Field {
         self.cells() + self.index().map_or(0, |index| index.steps().len())
     }
 
+    /// The number of ciphertexts that its index takes in a block of rows; 0 without an index.
+    pub fn index_ciphertexts(&self) -> usize {
+        self.count() - self.cells()
+    }
+
     /// The number of columns that hold its values.
     pub(crate) fn cells(&self) -> usize {
         match self.kind {

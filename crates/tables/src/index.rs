@@ -9,6 +9,8 @@ use everlevel_integers::{Step, Unary};
 
 use crate::condition::Condition;
 use crate::error::TablesError;
+use crate::field::{Field, problem};
+use crate::infer::Inferred;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
@@ -125,6 +127,46 @@ impl Condition {
             Condition::Not(c) => c.index_columns(schema, out),
             Condition::Constant(_) | Condition::Compare(..) | Condition::Indexed(_) => {}
         }
+    }
+}
+
+impl Schema {
+    /// The same columns, with an index on those of these names; the case of letters does not
+    /// matter.
+    ///
+    /// # Errors
+    /// [`TablesError::Name`] for a name that the schema does not have; those of
+    /// [`Field::indexed`] and [`Schema::of`].
+    pub fn with_indexes<S: AsRef<str>>(&self, names: &[S]) -> Result<Self, TablesError> {
+        let places = names.iter().map(|name| self.place(name.as_ref()));
+        let places = places.collect::<Result<BTreeSet<_>, TablesError>>()?;
+        let field = |(place, field): (usize, &Field)| match places.contains(&place) {
+            true => field.clone().indexed(),
+            false => Ok(field.clone()),
+        };
+        let fields = self.fields().iter().enumerate().map(field);
+        let fields = fields.collect::<Result<Vec<_>, TablesError>>()?;
+        Self::of(fields)?.with_foreign_keys(self.foreign_keys())
+    }
+
+    /// The same for a schema that was inferred, of whose columns `told` tells: it then also says
+    /// which ones have an index.
+    ///
+    /// # Errors
+    /// As [`Schema::with_indexes`]; [`TablesError::Schema`] for a column that was left out.
+    pub fn with_inferred_indexes<S: AsRef<str>>(
+        &self,
+        told: &mut [Inferred],
+        names: &[S],
+    ) -> Result<Self, TablesError> {
+        let named = |column: &str| names.iter().any(|n| n.as_ref().eq_ignore_ascii_case(column));
+        if let Some(out) = told.iter().find(|i| !i.kept && named(&i.column)) {
+            return Err(problem(&out.column, format!("no index is possible: {}", out.told)));
+        }
+        let schema = self.with_indexes(names)?;
+        let indexed = told.iter_mut().filter(|i| i.kept && named(&i.column));
+        indexed.for_each(|i| i.told += ", with an index");
+        Ok(schema)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use everlevel_tables::{Data, Partner, Schema};
+use everlevel_tables::{Data, Inferred, Partner, Schema};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -83,5 +83,18 @@ type Told = (String, String, bool);
 #[pyfunction]
 pub fn infer_table_schema(py: Python<'_>, csv: &[u8]) -> Result<(String, Vec<Told>)> {
     let (schema, told) = detached(py, || Ok(Schema::infer(csv)?))?;
+    Ok((schema.to_json()?, told.into_iter().map(|i| (i.column, i.told, i.kept)).collect()))
+}
+
+/// An inferred schema with an index on some columns, and what is then told of its columns.
+#[pyfunction]
+pub fn index_table_schema(
+    schema: &str,
+    told: Vec<Told>,
+    index: Vec<String>,
+) -> Result<(String, Vec<Told>)> {
+    let inferred = |(column, told, kept): Told| Inferred { column, told, kept };
+    let mut told: Vec<Inferred> = told.into_iter().map(inferred).collect();
+    let schema = Schema::from_json(schema)?.with_inferred_indexes(&mut told, &index)?;
     Ok((schema.to_json()?, told.into_iter().map(|i| (i.column, i.told, i.kept)).collect()))
 }

@@ -7,7 +7,7 @@ mod result;
 mod search;
 mod table;
 
-pub use clear::{infer_table_schema, table_schema};
+pub use clear::{index_table_schema, infer_table_schema, table_schema};
 pub use plan::{
     encrypt_table_constants, table_constants_facts, table_plan, table_plan_answer, table_plan_cost,
     table_plan_explain, table_plan_facts, table_plan_keys, table_plan_notes, table_plan_parameters,

@@ -84,6 +84,11 @@ class Explanation:
         return tuple(self._facts["columns_read"])
 
     @property
+    def indexes_read(self) -> tuple[str, ...]:
+        """The columns among them whose indexes the server reads, too."""
+        return tuple(self._facts["indexes_read"])
+
+    @property
     def server_learns(self) -> str:
         """The facts that the server learns."""
         return str(self._facts["server_learns"])
@@ -95,7 +100,9 @@ class Explanation:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Comparisons that hold for no row, as :attr:`Plan.notes`."""
+        """Comparisons that hold for no row, as :attr:`Plan.notes`, and the indexes with which the
+        query takes at least a fifth fewer key switches.
+        """
         return tuple(self._facts["notes"])
 
     def __str__(self) -> str:
@@ -112,6 +119,7 @@ class Explanation:
                 ("parameter set", told["params"]),
                 ("rows", f"{told['rows']:,} in {told['blocks']} blocks"),
                 ("columns read", ", ".join(self.columns_read)),
+                ("indexes read", ", ".join(self.indexes_read)),
                 ("levels", self.levels),
                 ("products", self.products),
                 ("refreshes", self.refreshes),

@@ -37,7 +37,11 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
 fn columns(schema: &Schema) -> Vec<String> {
     let line = |f: &Field| {
         let public = if f.is_public() { ", in the clear" } else { "" };
-        format!("column {}: {}{public}", f.name(), f.expected())
+        let index = match f.index_ciphertexts() as u64 {
+            0 => String::new(),
+            many => format!(", with an index of {} for each block", counted(many, "ciphertext")),
+        };
+        format!("column {}: {}{public}{index}", f.name(), f.expected())
     };
     let key = |k: ForeignKey| {
         format!("join {} on {} = {}: {}", k.table, k.column, k.key, k.include.join(", "))
@@ -166,8 +170,10 @@ pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
     let out = &args.out.out;
     check_file(out, args.out.force)?;
     check_apart(out, [&args.input])?;
-    let (schema, told) = Schema::infer_records(opened(&args.input)?).map_err(of(&args.input))?;
-    let text = schema.to_json().map_err(of(&args.input))?;
+    let of_input = of(&args.input);
+    let (schema, mut told) = Schema::infer_records(opened(&args.input)?).map_err(&of_input)?;
+    let schema = schema.with_inferred_indexes(&mut told, &args.index).map_err(&of_input)?;
+    let text = schema.to_json().map_err(of_input)?;
     write_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
     let remark = "the schema is public, with all bounds and categories: review it, and narrow or \
                   widen the bounds before you use it";

@@ -1,6 +1,7 @@
 //! Encrypted tables, plans, constants and results as the files that owner, asker, server and reader
 //! exchange.
 
+pub(crate) mod advice;
 pub(crate) mod change;
 pub(crate) mod compute;
 pub(crate) mod constants;

@@ -69,6 +69,81 @@ fn an_index_saves_products_and_keys() {
     }
 }
 
+/// Explanations tell which indexes are read, and which ones would save a fifth of the key switches.
+#[test]
+fn explanations_advise_indexes() {
+    let params = PARTIES.client.params();
+    let (schema, _) = shop();
+    let explain = |sql: &str, schema: &Schema| {
+        Plan::new(sql, schema).unwrap().explain(params, 5_000).unwrap()
+    };
+    let (without, with) = (explain(QUERIES[0], &schema), explain(QUERIES[0], &indexed(&schema)));
+    assert_eq!(with.indexes_read, ["count", "sold", "discount"]);
+    assert_eq!(without.indexes_read, [""; 0]);
+    assert_eq!(with.columns_read, ["price", "count", "sold", "discount"]);
+    assert_eq!(without.columns_read, with.columns_read);
+    assert!(with.notes.is_empty(), "{:?}", with.notes);
+    let note = format!(
+        "with an index on count, sold and discount (\"index\": true in the schema) the query takes \
+         {} key switches instead of {}, and the table about ",
+        with.cost.key_switches, without.cost.key_switches
+    );
+    let [told] = &without.notes[..] else { panic!("{:?}", without.notes) };
+    assert!(told.starts_with(&note), "{told}, not {note}");
+    // Nor is one advised that is there, and the others still are.
+    let some = schema.with_indexes(&["Sold"]).unwrap();
+    let some = explain(QUERIES[0], &some);
+    assert_eq!(some.indexes_read, ["sold"]);
+    assert!(some.to_string().contains("price, count, sold with its index, discount\n"), "{some}");
+    assert!(some.notes.iter().all(|told| told.starts_with("with an index on count and discount")));
+    for sql in [
+        "select sum(price) from shop",
+        "select count(*) from shop where paid",
+        "select count(*) from shop where count < :most and sold < :day",
+        "select count(*) from shop where count > 500",
+    ] {
+        let told = explain(sql, &schema);
+        assert!(told.notes.iter().all(|note| note.contains("no row")), "{sql}: {:?}", told.notes);
+        assert!(told.indexes_read.is_empty(), "{sql}");
+    }
+}
+
+/// Inferred schemas have the indexes that are asked for.
+#[test]
+fn inferred_schemas_have_indexes() {
+    let names: String = (0..40).map(|i| format!("{i},name {i},2026-01-01,true\n")).collect();
+    let infer = || Schema::infer(format!("n,name,day,paid\n{names}").as_bytes()).unwrap();
+    let (schema, mut told) = infer();
+    let plain = told.clone();
+    let indexed = schema.with_inferred_indexes(&mut told, &["DAY", "n", "day"]).unwrap();
+    let columns = |schema: &Schema| schema.columns().count();
+    assert_eq!((columns(&indexed), columns(&schema)), (3, 3));
+    for (before, after) in plain.iter().zip(&told) {
+        let place = indexed.place(&before.column).ok();
+        let many = place.map(|place| indexed.fields()[place].index_ciphertexts());
+        let (expected, ciphertexts) = match before.column.as_str() {
+            // 0 to 255, and the days of a year.
+            "n" => (", with an index", Some(15 + 15)),
+            "day" => (", with an index", Some(15 + 15 + 1)),
+            "paid" => ("", Some(0)),
+            _ => ("", None),
+        };
+        assert_eq!(after.told, format!("{}{expected}", before.told));
+        assert_eq!(many, ciphertexts, "{}", before.column);
+    }
+    for (names, refused, why) in [
+        (["n", "days"], "table.name", "did you mean day?"),
+        (["n", "paid"], "table.schema", "columns of 3 to 2^32 values"),
+        (["n", "Name"], "table.schema", "left out"),
+    ] {
+        let (schema, mut told) = infer();
+        let found = schema.with_inferred_indexes(&mut told, &names).unwrap_err();
+        assert_eq!(found.code(), refused);
+        assert!(found.to_string().contains(why), "{found}");
+        assert_eq!(told, plain);
+    }
+}
+
 /// Changes keep the index; what is decrypted has no trace of it.
 #[test]
 fn changes_keep_the_index() {
