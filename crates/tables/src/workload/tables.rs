@@ -75,5 +75,6 @@ pub(super) fn on(
         notes: Vec::new(),
     };
     lines::table(workload, query, own_keys, &mut found);
+    found.notes.extend(plan.advice(params, rows, &cost).map(|advice| advice.to_string()));
     Ok(found)
 }

@@ -42,6 +42,8 @@ fn ways_are_chosen_by_operations_and_values() {
     assert_eq!((found.slots, found.ciphertexts), (32_768, 24));
     assert!(found.refreshes_automatically && found.security_bits >= 128.0 && found.seconds > 0.0);
     assert!(found.key_bytes > 1 << 20 && found.ciphertext_bytes > 24 << 20);
+    let advised = |notes: &[String]| notes.iter().any(|note| note.contains("an index on x ("));
+    assert!(advised(&found.notes), "{:?}", found.notes);
     // A comparison of every row.
     assert_eq!(way(&secure(1_000_000, true, 100_000, "compare,sum,max")), n15(Way::Integers));
 }
