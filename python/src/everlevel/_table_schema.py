@@ -50,8 +50,8 @@ class Schema:
         you use it.
 
         The columns in ``index``, such as ``("day", "amount")``, get an index: name those that are
-        often asked about in conditions, since an index of dates takes ten times the room of the
-        dates. ``Plan.explain`` notes the indexes from which a query would gain.
+        often asked about in conditions, since an index of dates takes over ten times the room of
+        the dates. ``Plan.explain`` notes the indexes from which a query would gain.
         """
         columns = columns_of(data, None)
         if isinstance(columns, bytes):
