@@ -118,7 +118,7 @@ impl Drop for Pool {
 impl Slab {
     /// Where it is, for work that is enqueued. A recording of this work keeps it.
     pub(crate) fn address(self: &Arc<Self>) -> Address {
-        if let Some(held) = self.pool.device.recorded() {
+        if let Some(held) = Held::of(&self.pool.device) {
             held.keep(self);
         }
         self.address
@@ -127,8 +127,7 @@ impl Slab {
     /// Whether work of this thread may write it: recorded work, which is launched again, leaves all
     /// memory but its own as it is.
     fn is_writable(&self) -> bool {
-        let recorded = self.pool.device.recorded();
-        recorded.is_none_or(|held| Arc::ptr_eq(&held.pool, &self.pool))
+        Held::of(&self.pool.device).is_none_or(|held| Arc::ptr_eq(&held.pool, &self.pool))
     }
 
     /// See [`Pool::is_written`].
@@ -188,6 +187,11 @@ impl Held {
     /// Memory for recorded work, beside the pool of other work.
     pub(crate) fn new(main: &Arc<Pool>) -> Arc<Self> {
         Arc::new(Held { pool: main.beside(Arc::default(), false), others: Mutex::default() })
+    }
+
+    /// What keeps the memory of this thread's work on a device, if that is recorded.
+    pub(crate) fn of(device: &Device) -> Option<Arc<Self>> {
+        device.recorded()?.downcast().ok()
     }
 
     /// Keeps memory that the work uses.
