@@ -116,9 +116,15 @@ impl Drop for Pool {
 }
 
 impl Slab {
-    /// Where it is, for work that is enqueued. A recording of this work keeps it.
+    /// Where it is, for work that is enqueued. A recording of this work keeps it. What another
+    /// recording is to write, and was never launched, is a fault.
     pub(crate) fn address(self: &Arc<Self>) -> Address {
-        if let Some(held) = Held::of(&self.pool.device) {
+        let recorded = Held::of(&self.pool.device);
+        let own = recorded.as_ref().is_some_and(|held| Arc::ptr_eq(&held.pool, &self.pool));
+        if !own && !self.is_written() {
+            self.pool.device.fail(GpuError::unwritten());
+        }
+        if let Some(held) = recorded {
             held.keep(self);
         }
         self.address
