@@ -1,6 +1,7 @@
 //! A device: its context, its stream, the compiled kernels. All calls of the driver are here.
 #![allow(unsafe_code)]
 
+use std::any::Any;
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +12,6 @@ use crate::arguments::{Arguments, Kernel};
 use crate::compile::binary;
 use crate::error::GpuError;
 use crate::library::{Address, Driver, Handle, Status, driver};
-use crate::memory::Held;
 
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,11 +49,14 @@ pub(crate) struct Device {
     pub(crate) records: AtomicBool,
 }
 
+/// What keeps the memory that recorded work uses, of which a device knows nothing else.
+pub(crate) type Keeper = Arc<dyn Any + Send + Sync>;
+
 /// What must not change while a call of the driver enqueues work, for which it is locked.
 #[derive(Default)]
 pub(crate) struct Order {
     /// The thread whose work is recorded, and what keeps the memory that this uses.
-    pub(crate) recorder: Option<(ThreadId, Arc<Held>)>,
+    pub(crate) recorder: Option<(ThreadId, Keeper)>,
     /// Memory that was given back while work was recorded, which nothing can wait for.
     pub(crate) given_back: Vec<Address>,
 }
@@ -217,14 +220,14 @@ impl Device {
     }
 
     /// What keeps the memory that this thread's work uses, if that is recorded.
-    pub(crate) fn recorded(&self) -> Option<Arc<Held>> {
+    pub(crate) fn recorded(&self) -> Option<Keeper> {
         // This thread sees what it has written itself, and other threads record nothing.
         if !self.records.load(Ordering::Relaxed) {
             return None;
         }
         let order = self.order();
-        let (thread, held) = order.recorder.as_ref()?;
-        (*thread == thread::current().id()).then(|| held.clone())
+        let (thread, keeper) = order.recorder.as_ref()?;
+        (*thread == thread::current().id()).then(|| keeper.clone())
     }
 
     /// New memory; none if the device has no more.

@@ -76,6 +76,12 @@ impl GpuError {
         Self::new(Kind::Ring, problem)
     }
 
+    pub(crate) fn unwritten() -> Self {
+        let problem = "work reads what a recording computes that was never launched, so that it \
+                       holds nothing yet: launch the recording before";
+        Self::fault(problem.into())
+    }
+
     pub(crate) fn unlaunched() -> Self {
         let problem = "the recording that computes this was never launched, so that it holds \
                        nothing yet: launch it before";

@@ -160,7 +160,7 @@ impl Gpu {
 
     /// Memory of unspecified content.
     pub(crate) fn slab(&self, words: usize) -> Arc<Slab> {
-        let recorded = self.device.recorded();
+        let recorded = Held::of(&self.device);
         let pool = recorded.as_ref().map_or(&self.pool, |held| &held.pool);
         Arc::new(pool.take(words))
     }

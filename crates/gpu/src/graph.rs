@@ -7,10 +7,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
-use crate::device::{Beside, Device, NON_BLOCKING};
+use crate::device::{Beside, Device, Keeper, NON_BLOCKING};
 use crate::error::GpuError;
 use crate::library::Handle;
-use crate::memory::Held;
 
 /// Recording does not forbid other calls.
 const RELAXED: i32 = 2;
@@ -67,10 +66,11 @@ impl Drop for Graph {
 }
 
 impl Device {
-    /// Records what this thread enqueues in `work` instead of doing it; `held` keeps what it uses.
+    /// Records what this thread enqueues in `work` instead of doing it; `keeper` keeps what it
+    /// uses.
     pub(crate) fn record<T>(
         self: &Arc<Self>,
-        held: &Arc<Held>,
+        keeper: Keeper,
         work: impl FnOnce() -> T,
     ) -> Result<(T, Graph), GpuError> {
         {
@@ -82,7 +82,7 @@ impl Device {
             // SAFETY: the stream lives as long as the device.
             let status = unsafe { (self.driver.begin_capture)(self.stream, RELAXED) };
             self.check("cuStreamBeginCapture", status)?;
-            order.recorder = Some((thread::current().id(), held.clone()));
+            order.recorder = Some((thread::current().id(), keeper));
             self.records.store(true, Ordering::Relaxed);
         }
         // The recording ends, whatever the work does; after a panic nobody sees its results.

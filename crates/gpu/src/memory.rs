@@ -116,9 +116,15 @@ impl Drop for Pool {
 }
 
 impl Slab {
-    /// Where it is, for work that is enqueued. A recording of this work keeps it.
+    /// Where it is, for work that is enqueued. A recording of this work keeps it. What another
+    /// recording is to write, and was never launched, is a fault.
     pub(crate) fn address(self: &Arc<Self>) -> Address {
-        if let Some(held) = self.pool.device.recorded() {
+        let recorded = Held::of(&self.pool.device);
+        let own = recorded.as_ref().is_some_and(|held| Arc::ptr_eq(&held.pool, &self.pool));
+        if !own && !self.is_written() {
+            self.pool.device.fail(GpuError::unwritten());
+        }
+        if let Some(held) = recorded {
             held.keep(self);
         }
         self.address
@@ -127,8 +133,7 @@ impl Slab {
     /// Whether work of this thread may write it: recorded work, which is launched again, leaves all
     /// memory but its own as it is.
     fn is_writable(&self) -> bool {
-        let recorded = self.pool.device.recorded();
-        recorded.is_none_or(|held| Arc::ptr_eq(&held.pool, &self.pool))
+        Held::of(&self.pool.device).is_none_or(|held| Arc::ptr_eq(&held.pool, &self.pool))
     }
 
     /// See [`Pool::is_written`].
@@ -188,6 +193,11 @@ impl Held {
     /// Memory for recorded work, beside the pool of other work.
     pub(crate) fn new(main: &Arc<Pool>) -> Arc<Self> {
         Arc::new(Held { pool: main.beside(Arc::default(), false), others: Mutex::default() })
+    }
+
+    /// What keeps the memory of this thread's work on a device, if that is recorded.
+    pub(crate) fn of(device: &Device) -> Option<Arc<Self>> {
+        device.recorded()?.downcast().ok()
     }
 
     /// Keeps memory that the work uses.

@@ -75,7 +75,7 @@ impl Gpu {
         let thread = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let thread = thread.map_err(|problem| GpuError::fault(problem.to_string()))?;
         let held = self.held();
-        let (result, graph) = thread.install(|| self.device.record(&held, work))?;
+        let (result, graph) = thread.install(|| self.device.record(held.clone(), work))?;
         Ok(Recording { result, graph, held })
     }
 

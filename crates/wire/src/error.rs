@@ -2,9 +2,8 @@
 
 use everlevel_scheme::SchemeError;
 
-use crate::id::ParamsId;
+use crate::id::{ParamsId, named_spec};
 use crate::kind::ObjectKind;
-use crate::params::named_spec;
 
 /// The reason why bytes or a file were refused. Every variant has a stable code
 /// ([`WireError::code`]).

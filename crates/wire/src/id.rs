@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use everlevel_scheme::params::specs;
 use everlevel_scheme::{Params, ParamsSpec};
 
 /// The identity of a parameter set: the first 16 bytes of BLAKE3 of its canonical JSON
@@ -36,6 +37,11 @@ impl fmt::Debug for ParamsId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ParamsId({self})")
     }
+}
+
+/// The specification of the named set with this id, if it is one of [`specs`].
+pub fn named_spec(id: ParamsId) -> Option<ParamsSpec> {
+    specs().find(|spec| ParamsId::of_spec(spec) == id)
 }
 
 /// A specification as JSON without white space, its fields in the order of [`ParamsSpec`] and those

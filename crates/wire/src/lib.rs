@@ -11,8 +11,7 @@
 //! range of every residue, and that nothing follows; it returns a [`WireError`] and does not panic.
 //! Checksums detect accidents, not forgeries: only a [`Manifest`] is authenticated, so bytes that
 //! cross a network need an authenticated channel. [`Places`] bind the ciphertexts of an upload to
-//! their order. A [`BoundPolicy`] states which noise bounds are
-//! trusted; by default none are.
+//! their order. A [`BoundPolicy`] states which noise bounds are trusted; by default none are.
 //!
 //! ```
 //! use everlevel_bgv::SecretKey;
@@ -52,6 +51,7 @@ mod manifest;
 mod options;
 mod pack;
 pub mod params;
+mod placed;
 mod places;
 pub mod plaintexts;
 mod poly;
@@ -81,7 +81,8 @@ pub use id::{ParamsId, canonical_json};
 pub use kind::ObjectKind;
 pub use manifest::{MANIFEST_LIMIT, Manifest, ManifestKey};
 pub use options::{BoundPolicy, Encryption, ReadOptions};
-pub use places::{PLACES, PlacedWriter, Places};
+pub use placed::PlacedWriter;
+pub use places::{PLACES, Places};
 pub use read_ahead::ReadAhead;
 pub use recovery::{Outcome, Recovered, on_recovery};
 pub use summary::{Metadata, Summary};

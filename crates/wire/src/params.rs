@@ -1,6 +1,5 @@
 //! Parameter sets: their canonical JSON.
 
-use everlevel_scheme::params::specs;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 
 use crate::error::WireError;
@@ -9,6 +8,8 @@ use crate::id::{ParamsId, canonical_json};
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::summary::Metadata;
+
+pub use crate::id::named_spec;
 
 /// A parameter set as bytes.
 ///
@@ -59,9 +60,4 @@ pub fn from_bytes(
 ) -> Result<(Params, Metadata), WireError> {
     let (spec, metadata) = spec_from_bytes(bytes, options)?;
     Ok((Params::new(spec, opt_in)?, metadata))
-}
-
-/// The specification of the named set with this id, if it is one of [`specs`].
-pub fn named_spec(id: ParamsId) -> Option<ParamsSpec> {
-    specs().find(|spec| ParamsId::of_spec(spec) == id)
 }

@@ -1,20 +1,13 @@
-//! Ciphertexts that are bound to their places in the files of an upload.
+//! Places of ciphertexts in the files of an upload, and the seeds that follow from them.
 
-use std::path::Path;
-
-use everlevel_bgv::Ciphertext;
 use everlevel_ring::sample::{self, Seed};
 use everlevel_scheme::Params;
 use rand_core::CryptoRng;
-use rayon::prelude::*;
 
 use crate::error::WireError;
-use crate::file::Existing;
 use crate::id::ParamsId;
 use crate::manifest::bounds::hexadecimal;
-use crate::record::Record;
 use crate::summary::Metadata;
-use crate::vector_file::{CiphertextWriter, VectorReader};
 
 /// The name in the metadata of files whose ciphertexts are bound to their places.
 pub const PLACES: &str = "places";
@@ -30,7 +23,7 @@ const BYTES: usize = 32;
 /// The seed of each ciphertext is derived from these bytes, the parameter set, the part of the
 /// upload and the place in its file, so that a reader sees whether a ciphertext was made for the
 /// place where it is. One with the seed of another place does not decrypt: its phase is uniform.
-/// This costs a hash a ciphertext, and no bytes but those of the metadata.
+/// This costs a hash for each ciphertext, and no bytes but those of the metadata.
 ///
 /// It does not authenticate the content. Who can write to a file can put an encryption of something
 /// else in a place, as it can be computed from the one that is there, or an older upload in the
@@ -45,7 +38,7 @@ impl Places {
     }
 
     /// Those that metadata state.
-    fn stated(metadata: &Metadata) -> Result<Self, WireError> {
+    pub(crate) fn stated(metadata: &Metadata) -> Result<Self, WireError> {
         let value = metadata.get(PLACES);
         value.and_then(|value| Self::parse(value)).ok_or_else(|| {
             let expected = format!("{VERSION:?} and {} hexadecimal digits", 2 * BYTES);
@@ -73,7 +66,7 @@ impl Places {
     }
 
     /// The metadata with these places.
-    fn state(&self, metadata: &Metadata) -> Metadata {
+    pub(crate) fn state(&self, metadata: &Metadata) -> Metadata {
         let mut out = metadata.clone();
         out.insert(PLACES.into(), format!("{VERSION}{}", hexadecimal(&self.0)));
         out
@@ -89,12 +82,17 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    fn new(places: Places, params: &Params, part: &str) -> Self {
+    pub(crate) fn new(places: Places, params: &Params, part: &str) -> Self {
         Bound { places, id: ParamsId::of(params), part: part.into() }
     }
 
+    /// The upload.
+    pub(crate) fn places(&self) -> Places {
+        self.places
+    }
+
     /// The seed of the ciphertext at a place. The part is last, and all before it has its length.
-    fn seed(&self, place: usize) -> Seed {
+    pub(crate) fn seed(&self, place: usize) -> Seed {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
         hasher.update(&self.places.0).update(&self.id.0);
         hasher.update(&(place as u64).to_le_bytes()).update(self.part.as_bytes());
@@ -107,82 +105,6 @@ impl Bound {
             return Ok(());
         }
         Err(WireError::Misplaced { place, part: self.part.clone() })
-    }
-}
-
-/// Writes fresh encryptions to a file of an upload, each bound to its place ([`Places`]);
-/// [`VectorReader::in_places`] reads them. As [`VectorWriter`](crate::VectorWriter) otherwise.
-pub struct PlacedWriter {
-    writer: CiphertextWriter,
-    bound: Bound,
-}
-
-impl PlacedWriter {
-    /// Begins a file of `count` ciphertexts, which is this part of an upload. No two files of one
-    /// upload, for one parameter set, may be the same part.
-    ///
-    /// # Errors
-    /// As [`VectorWriter::create`](crate::VectorWriter::create).
-    pub fn create(
-        params: &Params,
-        path: &Path,
-        existing: Existing,
-        count: usize,
-        metadata: &Metadata,
-        places: &Places,
-        part: &str,
-    ) -> Result<Self, WireError> {
-        let metadata = places.state(metadata);
-        let writer = CiphertextWriter::create(params, path, existing, count, &metadata)?;
-        Ok(PlacedWriter { writer, bound: Bound::new(*places, params, part) })
-    }
-
-    /// Writes the next `count` ciphertexts. `encrypt(i, seed)` makes ciphertext i of them with this
-    /// seed ([`SecretKey::encrypt_with_seed`](everlevel_bgv::SecretKey::encrypt_with_seed)), in
-    /// parallel.
-    ///
-    /// # Errors
-    /// A ciphertext with another seed ([`WireError::Misplaced`]); those of `encrypt` and of
-    /// [`VectorWriter::push_all`](crate::VectorWriter::push_all).
-    pub fn push_with<E: From<WireError> + Send>(
-        &mut self,
-        count: usize,
-        encrypt: impl Fn(usize, Seed) -> Result<Ciphertext, E> + Sync,
-    ) -> Result<(), E> {
-        let (first, bound) = (self.writer.entries.len(), &self.bound);
-        let one = |i: usize| {
-            let x = encrypt(i, bound.seed(first + i))?;
-            bound.check(first + i, x.seed())?;
-            Ok::<_, E>(x)
-        };
-        let all = (0..count).into_par_iter().map(one).collect::<Result<Vec<_>, E>>()?;
-        Ok(self.writer.push_all(&all)?)
-    }
-
-    /// Gives the file its name, without waiting for the disk. Returns its bytes.
-    ///
-    /// # Errors
-    /// As [`VectorWriter::finish_without_sync`](crate::VectorWriter::finish_without_sync).
-    pub fn finish_without_sync(self) -> Result<u64, WireError> {
-        self.writer.finish_without_sync()
-    }
-}
-
-impl<T: Record> VectorReader<T> {
-    /// The same reader, which refuses an element that was not encrypted for its place in this part
-    /// of an upload ([`Places`], [`WireError::Misplaced`]).
-    ///
-    /// # Errors
-    /// A file that does not state its upload.
-    pub fn in_places(mut self, part: &str) -> Result<Self, WireError> {
-        let places = Places::stated(self.metadata())?;
-        self.bound = Some(Bound::new(places, &self.params, part));
-        Ok(self)
-    }
-
-    /// The upload that the file belongs to, after [`VectorReader::in_places`].
-    pub fn places(&self) -> Option<Places> {
-        self.bound.as_ref().map(|bound| bound.places)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `fetch-by-similarity` with a server that stays: its answers, when it ends, and what it refuses.
 
 use std::fs::{self, Permissions};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
@@ -78,7 +78,13 @@ fn answers_are_those_of_a_server_that_starts_with_the_stage() {
     for directory in ["secret_key", "preprocessed"] {
         fs::rename(harness.io(directory), harness.root().join(directory)).unwrap();
     }
-    run(&harness, &[START, ASK]);
+    // A server that another one follows has ended before that one reads anything.
+    let mut former = UnixStream::connect(socket(&harness)).unwrap();
+    run(&harness, &[START]);
+    former.set_nonblocking(true).unwrap();
+    let end = former.read(&mut [0; 16]);
+    assert!(!end.is_err_and(|e| e.kind() == ErrorKind::WouldBlock));
+    run(&harness, &[ASK]);
     for directory in ["secret_key", "preprocessed"] {
         fs::rename(harness.root().join(directory), harness.io(directory)).unwrap();
     }

@@ -58,6 +58,37 @@ fn results_are_refused_before_the_first_launch() {
     }
 }
 
+/// Work that reads what a recording has not computed yet is a fault, recorded or not.
+#[test]
+fn results_are_no_operands_before_the_first_launch() {
+    let ring = ring(32, 50);
+    let Some(first) = device(&ring) else { return };
+    drop(first);
+    let host = Cpu::new(ring.clone(), Backend::detect()).unwrap();
+    for recorded in [false, true] {
+        let gpu = Gpu::new(ring.clone(), 0).unwrap();
+        let x = gpu.upload(&operand(&host, 1));
+        let leaked = Mutex::new(None);
+        let recording = gpu
+            .record(|| {
+                let made = gpu.mul(&x, &x);
+                *leaked.lock().unwrap() = Some(made.clone());
+                made
+            })
+            .unwrap();
+        let leaked = leaked.into_inner().unwrap().unwrap();
+        let work = || gpu.mul(&leaked, &x);
+        if recorded {
+            assert_eq!(gpu.record(work).err().unwrap().code(), "gpu.fault");
+        } else {
+            assert!(gpu.download(&work()).is_err());
+        }
+        let error = gpu.status().err().unwrap().to_string();
+        assert!(error.contains("never launched"), "{error}");
+        assert_eq!(recording.launch().err().unwrap().code(), "gpu.fault");
+    }
+}
+
 #[test]
 fn errors_of_the_work_are_had_before_a_launch() {
     let ring = ring(32, 50);

@@ -7,7 +7,7 @@
 //! waits for one. It answers only for the keys and the database that it has read, as long as their
 //! files are the same, and only for the query of its own instance and work tree. It ends when its
 //! socket is gone, which it is with the work tree and when another server is started in its place,
-//! or when nobody has asked for [`IDLE_SECONDS`].
+//! or when nobody has asked for ten minutes.
 //!
 //! Systems without Unix sockets have stages that refuse.
 
@@ -23,13 +23,9 @@ mod stages;
 mod talk;
 
 #[cfg(unix)]
+pub use server::{IDLE_SECONDS, IDLE_VARIABLE};
+#[cfg(unix)]
 pub use stages::{compute, preprocess};
-
-/// After how many seconds without a request the server ends, unless [`IDLE_VARIABLE`] says another
-/// number.
-pub const IDLE_SECONDS: u64 = 600;
-/// The variable of the environment of `server_preprocess_dataset` that has another number.
-pub const IDLE_VARIABLE: &str = "EVERLEVEL_SUITE_IDLE_SECONDS";
 
 /// `server_preprocess_dataset SIZE ...`: not on this system.
 ///

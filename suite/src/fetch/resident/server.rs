@@ -15,12 +15,16 @@ use everlevel_wire::{ReadOptions, server_keys};
 use super::held::Held;
 use super::socket::{self, Stamp};
 use super::talk::{Reply, Request, problem, told};
-use super::{IDLE_SECONDS, IDLE_VARIABLE};
 use crate::error::SuiteError;
 use crate::fetch::circuit::Search;
 use crate::fetch::protocol::{Files, Task, Workload};
 use crate::fetch::server::{cut, read_query, to_bytes};
 
+/// After how many seconds without a request the server ends, unless [`IDLE_VARIABLE`] says another
+/// number.
+pub const IDLE_SECONDS: u64 = 600;
+/// The variable of the environment of `server_preprocess_dataset` that has another number.
+pub const IDLE_VARIABLE: &str = "EVERLEVEL_SUITE_IDLE_SECONDS";
 /// What the server says when it listens; else it says what is wrong.
 pub(super) const READY: &str = "ready";
 /// How often it looks whether it is still wanted.

@@ -1,10 +1,11 @@
 //! Where the server listens, and whether files are still those that it has read.
 
 use std::fs::{self, DirBuilder, Permissions};
-use std::io;
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::SuiteError;
 use crate::instance::Instance;
@@ -13,6 +14,8 @@ use crate::instance::Instance;
 const DIRECTORY_MODE: u32 = 0o700;
 /// The socket: to connect to it, one has to be allowed to write to it.
 const SOCKET_MODE: u32 = 0o600;
+/// For how long the end of a former server is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A file as it was at some time: another one in its place, or the same one with other content,
 /// has another.
@@ -25,9 +28,9 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// As it is now.
+    /// As it is now, behind links as well.
     pub fn of(path: &Path) -> io::Result<Self> {
-        let found = fs::symlink_metadata(path)?;
+        let found = fs::metadata(path)?;
         Ok(Stamp {
             device: found.dev(),
             inode: found.ino(),
@@ -51,12 +54,37 @@ pub(super) fn path(instance: &Instance) -> PathBuf {
     instance.io("server/socket")
 }
 
-/// Removes the socket; a server that listens there ends when it notices.
+/// Removes the socket. A server that listens there ends when it notices, which is waited for: until
+/// then it has its database in memory, where there may not be room for another one.
 pub(super) fn remove(instance: &Instance) -> Result<(), SuiteError> {
-    let directory = directory(instance);
-    match fs::remove_dir_all(&directory) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(SuiteError::io(&directory, &e)),
-        _ => Ok(()),
+    let (directory, former) = (directory(instance), connect(instance));
+    if let Err(e) = fs::remove_dir_all(&directory)
+        && e.kind() != ErrorKind::NotFound
+    {
+        return Err(SuiteError::io(&directory, &e));
+    }
+    if let Ok(former) = former {
+        ends(&former, PATIENCE);
+    }
+    Ok(())
+}
+
+/// Whether the other end is closed before it has been silent for `limit`.
+fn ends(mut stream: &UnixStream, limit: Duration) -> bool {
+    if stream.set_read_timeout(Some(limit)).is_err() {
+        return false;
+    }
+    let mut part = [0; 512];
+    loop {
+        match stream.read(&mut part) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(e) => match e.kind() {
+                ErrorKind::Interrupted => {}
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => return false,
+                _ => return true,
+            },
+        }
     }
 }
 
@@ -91,4 +119,41 @@ pub(super) fn connect(instance: &Instance) -> Result<UnixStream, SuiteError> {
         }
     }
     UnixStream::connect(&socket).map_err(none)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::symlink;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn stamps_are_of_what_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
+        fs::write(&file, "one").unwrap();
+        symlink(&file, &link).unwrap();
+        let stamp = Stamp::of(&link).unwrap();
+        assert!(stamp.holds(&file) && stamp.holds(&link));
+        fs::write(&file, "another text").unwrap();
+        assert!(!stamp.holds(&file) && !stamp.holds(&link));
+        fs::remove_file(&file).unwrap();
+        assert!(!stamp.holds(&link) && Stamp::of(&link).is_err());
+    }
+
+    #[test]
+    fn the_end_of_a_server_is_seen() {
+        let (stage, server) = UnixStream::pair().unwrap();
+        assert!(!ends(&stage, Duration::from_millis(20)));
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                (&server).write_all(b"what nobody asked for").unwrap();
+                thread::sleep(Duration::from_millis(50));
+                drop(server);
+            });
+            assert!(ends(&stage, Duration::from_secs(20)));
+        });
+    }
 }
