@@ -44,18 +44,21 @@ impl Index {
         })
     }
 
-    /// The part of it on which membership in a set depends.
+    /// The part of it on which membership in a set depends; `None` for a set of all codes or none,
+    /// and where a column is missing.
     fn of_set(&self, codes: &Ranges) -> Option<Index> {
         let needed = self.unary.needed(&codes.iter().collect::<Vec<_>>());
         let mut bits = self.bits.clone();
         bits.retain(|(step, _)| needed.binary_search(step).is_ok());
-        (bits.len() == needed.len()).then(|| Index { unary: self.unary.clone(), bits })
+        let there = !needed.is_empty() && bits.len() == needed.len();
+        there.then(|| Index { unary: self.unary.clone(), bits })
     }
 }
 
 /// A set of codes of a column, by the part of its index that decides about it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Indexed {
+    column: usize,
     index: Index,
     codes: Ranges,
 }
@@ -76,19 +79,22 @@ impl Indexed {
         &self.index.bits
     }
 
-    /// Whether a row is in the set.
+    /// Whether a row is in the set, by its code.
     pub(crate) fn holds(&self, row: &dyn Fn(usize) -> i128) -> bool {
-        let bit = |step| {
-            let place = self.bits().binary_search_by_key(&step, |(step, _)| *step);
-            place.is_ok_and(|i| row(self.bits()[i].1) == 1)
-        };
-        self.unary().contains(&self.ranges(), &bit)
+        self.codes.contains(row(self.column))
+    }
+
+    /// Adds its column, and those that decide.
+    pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
+        out.insert(self.column);
+        out.extend(self.index.columns());
     }
 
     /// The same set by columns at other indices.
     pub(crate) fn moved(&self, place: &dyn Fn(usize) -> usize) -> Self {
         let bits = self.bits().iter().map(|(step, column)| (*step, place(*column))).collect();
-        Indexed { index: Index { unary: self.unary().clone(), bits }, codes: self.codes.clone() }
+        let index = Index { unary: self.unary().clone(), bits };
+        Indexed { column: place(self.column), index, codes: self.codes.clone() }
     }
 }
 
@@ -101,7 +107,7 @@ impl Condition {
         match self {
             Condition::Within { column, codes } => {
                 match schema.index(column).and_then(|index| index.of_set(&codes)) {
-                    Some(index) => Condition::Indexed(Indexed { index, codes }),
+                    Some(index) => Condition::Indexed(Indexed { column, index, codes }),
                     None => Condition::Within { column, codes },
                 }
             }
@@ -158,4 +164,33 @@ pub(crate) fn completed(schema: &Schema, columns: Vec<Vec<i128>>) -> Vec<Vec<i12
         all.extend(bits);
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_decided_by_an_index_that_is_there() {
+        let schema = Schema::from_json(
+            r#"{"columns": [
+                {"name": "x", "type": "integer", "low": -5, "high": 40, "index": true}]}"#,
+        );
+        let schema = schema.unwrap();
+        let within = |column: usize, codes: Ranges| Condition::Within { column, codes };
+        let set = within(0, Ranges::between(3, 20));
+        let indexed = set.clone().by_index(&schema);
+        assert!(matches!(indexed, Condition::Indexed(_)));
+        for code in -5..=40 {
+            assert_eq!(indexed.holds(&|_| code), set.holds(&|_| code), "{code}");
+        }
+        // All codes or none depend on nothing.
+        for codes in [Ranges::of([]), Ranges::between(-5, 40), Ranges::between(-90, 90)] {
+            let all = within(0, codes);
+            assert_eq!(all.clone().by_index(&schema), all);
+        }
+        assert_eq!(set.clone().by_index(&schema.at([0])), set);
+        let behind = within(99, Ranges::of([1]));
+        assert_eq!(behind.clone().by_index(&schema), behind);
+    }
 }

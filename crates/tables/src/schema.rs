@@ -88,8 +88,10 @@ impl Schema {
             return Err(problem("", "expected at least one column"));
         }
         if let Some(field) = fields.get(MOST_COLUMNS) {
-            let told =
-                format!("at most {MOST_COLUMNS} columns are kept, and 14 bytes of texts each");
+            let told = format!(
+                "at most {MOST_COLUMNS} columns are kept, of which a text takes one for each 14 \
+                     bytes, and an index one for each of its ciphertexts"
+            );
             return Err(problem(field.name(), told));
         }
         let mut names = HashSet::new();
@@ -179,7 +181,7 @@ impl Schema {
     /// The index of the column at this index, as far as the schema has its columns; `None` for a
     /// column without an index.
     pub(crate) fn index(&self, place: usize) -> Option<Index> {
-        let unary = self.fields[place].index()?;
+        let unary = self.fields.get(place)?.index()?;
         let bits = self.fields[place + 1..].iter().take_while(|field| field.is_of_index());
         Some(Index::new(unary, bits.map(Field::part_number), place + 1))
     }
@@ -264,7 +266,7 @@ impl Schema {
         let told = |field: Option<&Field>| match field {
             Some(field) => {
                 let public = if field.is_public() { ", public" } else { "" };
-                let index = if field.index().is_some() { ", with an index" } else { "" };
+                let index = if field.has_index() { ", with an index" } else { "" };
                 format!("{:?}, {}{public}{index}", field.name(), field.expected())
             }
             None => "no further column".into(),
