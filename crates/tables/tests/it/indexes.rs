@@ -69,6 +69,20 @@ fn an_index_saves_products_and_keys() {
     }
 }
 
+/// What is told of the levels at which conditions begin is told once, however many groups begin
+/// there.
+#[test]
+fn starts_are_told_once() {
+    let schema = indexed(&shop().0);
+    let sql = "select kind, count(*) from shop where count < 250 group by kind";
+    let plan = Plan::new(sql, &schema).unwrap();
+    let starts = plan.explain(PARTIES.client.params(), 2048).unwrap().starts;
+    assert!(!starts.is_empty());
+    for (i, start) in starts.iter().enumerate() {
+        assert!(!starts[..i].contains(start), "{starts:?}");
+    }
+}
+
 /// Changes keep the index; what is decrypted has no trace of it.
 #[test]
 fn changes_keep_the_index() {
