@@ -150,12 +150,11 @@ pub(crate) fn check(schema: &Schema, columns: &[Vec<i128>]) -> Result<(), Tables
 
 /// The columns of a table, with those of indexes if these were left out.
 pub(crate) fn completed(schema: &Schema, columns: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
-    let fields = schema.fields();
-    let values: Vec<usize> = (0..fields.len()).filter(|i| !fields[*i].is_of_index()).collect();
+    let values: Vec<usize> = schema.values().collect();
     if columns.len() != values.len() {
         return columns;
     }
-    let mut all = Vec::with_capacity(fields.len());
+    let mut all = Vec::with_capacity(schema.fields().len());
     for (place, codes) in values.into_iter().zip(columns) {
         let index = schema.index(place);
         let bits = index.iter().flat_map(|index| index.of_codes(&codes));

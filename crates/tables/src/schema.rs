@@ -178,6 +178,11 @@ impl Schema {
         place..place + self.fields[place].cells()
     }
 
+    /// The indices of the columns that hold values, and no index.
+    pub(crate) fn values(&self) -> impl Iterator<Item = usize> {
+        (0..self.fields.len()).filter(|place| !self.fields[*place].is_of_index())
+    }
+
     /// The index of the column at this index, as far as the schema has its columns; `None` for a
     /// column without an index.
     pub(crate) fn index(&self, place: usize) -> Option<Index> {

@@ -192,6 +192,25 @@ fn a_carried_column() {
         assert_eq!(expected.to_csv().unwrap(), format!("days\n{days}\n"), "{sql}");
         assert_eq!(bench.ask(&sql, &schema, &data), expected, "{sql}");
     }
+    // The other table is changed, and rows of its rows are added.
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let key = TableKey::Secret(secret);
+    let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+    let change = Change::parse("update wards set floor = 39 where floor = 17", &schema).unwrap();
+    let table = table.changed(secret, &change, &mut rng, quiet).unwrap().0;
+    let row = |floor: i128| {
+        let columns = vec![vec![2], vec![floor], vec![1]];
+        Change::insert(&schema, Data::from_columns(columns, &schema).unwrap())
+    };
+    assert_eq!(code(table.changed(secret, &row(17), &mut rng, quiet)), "table.partner");
+    let table = table.changed(secret, &row(39), &mut rng, quiet).unwrap().0;
+    let sql = "select sum(days) as days from stays join wards on ward = id where floor > 38";
+    let plan = Plan::new(sql, &schema).unwrap();
+    let result = table.run(&PARTIES.server, &plan, None, quiet).unwrap();
+    assert_eq!(result.read(secret).unwrap().to_csv().unwrap(), "days\n107\n");
+    let now: Data = table.decrypt(secret, quiet).unwrap();
+    let expected = "ward,floor,days\n1,-2,5\n2,39,7\n3,,30\n9,40,99\n2,39,0\n2,39,1\n";
+    assert_eq!(now.to_csv(&schema).unwrap(), expected);
 }
 
 #[test]
