@@ -32,7 +32,7 @@ fn rows(schema: &Schema) -> Option<Data> {
         let same = i > 0 && fields[i].name() == fields[i - 1].name();
         same && !matches!(fields[i].kind(), Kind::Text { .. })
     };
-    let fields = (0..fields.len()).filter(|i| !of_index(*i)).map(|i| &fields[i]);
+    let fields = (0..fields.len()).filter(|i| !of_index(*i)).map(move |i| &fields[i]);
     let columns = fields.map(|field| match (field.kind(), field.bounds()) {
         // Other codes may be those of no text.
         (Kind::Text { .. }, (least, _)) => entries((least, least)),

@@ -173,15 +173,10 @@ impl Field {
         Err(problem(&self.name, format!("no index is needed or possible: {told}")))
     }
 
-    /// Whether it has an index.
-    pub fn has_index(&self) -> bool {
-        self.index && self.part == 0
-    }
-
     /// The digits of its codes in unary, if it has an index and is not a part of it.
     pub(crate) fn index(&self) -> Option<Unary> {
         let (low, high) = self.bounds();
-        Unary::new(low, high).filter(|_| self.has_index())
+        Unary::new(low, high).filter(|_| self.index && self.part == 0)
     }
 
     /// A part of a cell. An empty text has the code of an empty cell, which a nullable column does

