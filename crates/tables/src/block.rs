@@ -7,7 +7,7 @@ use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, Relation, Ste
 
 use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
-use crate::index::Indexed;
+use crate::indexed::Indexed;
 use crate::known::Known;
 use crate::ranges::Ranges;
 use crate::schema::Schema;

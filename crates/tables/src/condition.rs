@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use everlevel_integers::Interval;
 
 use crate::error::TablesError;
-use crate::index::Indexed;
+use crate::indexed::Indexed;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 

@@ -5,98 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use everlevel_integers::{Step, Unary};
-
 use crate::condition::Condition;
 use crate::error::TablesError;
-use crate::ranges::Ranges;
+use crate::indexed::{Index, Indexed};
 use crate::schema::Schema;
-
-/// The index of a column: its digits in unary, and the columns that hold them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Index {
-    unary: Unary,
-    /// The truth values, in order, each with the index of its column.
-    bits: Vec<(Step, usize)>,
-}
-
-impl Index {
-    /// An index of which these parts are there, in columns from `first` on.
-    pub(crate) fn new(unary: Unary, parts: impl Iterator<Item = usize>, first: usize) -> Self {
-        let steps = unary.steps();
-        let bits = parts.zip(first..).filter_map(|(part, place)| {
-            let step = part.checked_sub(1).and_then(|i| steps.get(i));
-            step.map(|step| (*step, place))
-        });
-        Index { bits: bits.collect(), unary }
-    }
-
-    /// The indices of its columns.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
-        self.bits.iter().map(|(_, place)| *place)
-    }
-
-    /// Its columns for some codes, in order.
-    pub(crate) fn of_codes(&self, codes: &[i128]) -> impl Iterator<Item = (usize, Vec<i128>)> {
-        self.bits.iter().map(|(step, place)| {
-            let bit = |code: &i128| self.unary.holds(*code, *step).into();
-            (*place, codes.iter().map(bit).collect())
-        })
-    }
-
-    /// The part of it on which membership in a set depends; `None` for a set of all codes or none,
-    /// and where a column is missing.
-    fn of_set(&self, codes: &Ranges) -> Option<Index> {
-        let needed = self.unary.needed(&codes.iter().collect::<Vec<_>>());
-        let mut bits = self.bits.clone();
-        bits.retain(|(step, _)| needed.binary_search(step).is_ok());
-        let there = !needed.is_empty() && bits.len() == needed.len();
-        there.then(|| Index { unary: self.unary.clone(), bits })
-    }
-}
-
-/// A set of codes of a column, by the part of its index that decides about it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Indexed {
-    column: usize,
-    index: Index,
-    codes: Ranges,
-}
-
-impl Indexed {
-    /// The digits of the column in unary.
-    pub(crate) fn unary(&self) -> &Unary {
-        &self.index.unary
-    }
-
-    /// The ranges of the codes.
-    pub(crate) fn ranges(&self) -> Vec<(i128, i128)> {
-        self.codes.iter().collect()
-    }
-
-    /// The truth values that decide, each with the index of its column.
-    pub(crate) fn bits(&self) -> &[(Step, usize)] {
-        &self.index.bits
-    }
-
-    /// Whether a row is in the set, by its code.
-    pub(crate) fn holds(&self, row: &dyn Fn(usize) -> i128) -> bool {
-        self.codes.contains(row(self.column))
-    }
-
-    /// Adds its column, and those that decide.
-    pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
-        out.insert(self.column);
-        out.extend(self.index.columns());
-    }
-
-    /// The same set by columns at other indices.
-    pub(crate) fn moved(&self, place: &dyn Fn(usize) -> usize) -> Self {
-        let bits = self.bits().iter().map(|(step, column)| (*step, place(*column))).collect();
-        let index = Index { unary: self.unary().clone(), bits };
-        Indexed { column: place(self.column), index, codes: self.codes.clone() }
-    }
-}
 
 impl Condition {
     /// The same condition, where sets of codes of columns with an index are decided by the index.
@@ -107,7 +19,7 @@ impl Condition {
         match self {
             Condition::Within { column, codes } => {
                 match schema.index(column).and_then(|index| index.of_set(&codes)) {
-                    Some(index) => Condition::Indexed(Indexed { column, index, codes }),
+                    Some(index) => Condition::Indexed(Indexed::new(column, index, codes)),
                     None => Condition::Within { column, codes },
                 }
             }
@@ -168,6 +80,7 @@ pub(crate) fn completed(schema: &Schema, columns: Vec<Vec<i128>>) -> Vec<Vec<i12
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ranges::Ranges;
 
     #[test]
     fn sets_are_decided_by_an_index_that_is_there() {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::TablesError;
 use crate::field::{Field, checked_name, problem};
 use crate::foreign::{Carried, ForeignKey};
-use crate::index::Index;
+use crate::indexed::Index;
 use crate::kind::Kind;
 use crate::nearest::did_you_mean;
 

@@ -1,12 +1,16 @@
 //! The levels at which the conditions of a query begin.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use everlevel::Level;
 
 use crate::condition::Condition;
 use crate::known::Known;
 use crate::layout::Layout;
+
+/// Asks whether the search for the levels, or other work, was cancelled.
+pub(crate) type Cancelled = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Conditions that begin at the same level.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

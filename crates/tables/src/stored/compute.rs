@@ -16,12 +16,11 @@ use crate::kept::{Kept, KeptColumns};
 use crate::known::Known;
 use crate::plan::Plan;
 use crate::run::Runner;
-use crate::starts::Starts;
+use crate::starts::{Cancelled, Starts};
 use crate::stored::constants::Constants;
 use crate::stored::files::same_set;
 use crate::stored::header::TableId;
 use crate::stored::result::TableResult;
-use crate::stored::start::Cancelled;
 
 /// The cells of a column of a block of rows.
 pub(crate) enum Cells<'a, C> {

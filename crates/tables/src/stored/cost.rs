@@ -19,9 +19,8 @@ use crate::plan::Plan;
 use crate::query::Query;
 use crate::run::Runner;
 use crate::schema::Schema;
-use crate::starts::{Part, parts};
+use crate::starts::{Cancelled, Part, parts};
 use crate::stored::result::lowest;
-use crate::stored::start::Cancelled;
 
 /// The cost of a plan on a parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

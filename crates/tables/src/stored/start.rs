@@ -17,7 +17,7 @@ use crate::layout::Layout;
 use crate::plan::Plan;
 use crate::run::Runner;
 use crate::schema::Schema;
-use crate::starts::{Part, Starts, parts};
+use crate::starts::{Cancelled, Part, Starts, parts};
 use crate::stored::cost::{least as least_codes, pretended};
 
 /// Bits of capacity that results keep above what a scheme needs to bootstrap them: the thin mode
@@ -25,9 +25,6 @@ use crate::stored::cost::{least as least_codes, pretended};
 const ROOM: f64 = 24.0;
 /// The most parts that are tried one by one; further ones begin where all can begin.
 const MOST: usize = 12;
-
-/// Asks whether work was cancelled.
-pub(crate) type Cancelled = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A ciphertext of the no-op scheme.
 type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
