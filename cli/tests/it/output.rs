@@ -127,6 +127,7 @@ fn bench_of_all_integer_operations() {
         "related",
         "chosen_rows",
         "in_ranges",
+        "in_ranges_of",
         "equal_each",
         "lt_fresh",
         "le_fresh",

@@ -119,6 +119,7 @@ pub(crate) fn layers(windows: &[(i64, i64)], ranges: &[(i128, i128)]) -> Vec<Lay
 
 /// The truth value of the highest node in the clear, from the entry of each table of each layer for
 /// the value of its digit.
+#[cfg(test)]
 pub(crate) fn decides(layers: &[Layer], entry: &dyn Fn(usize, usize) -> i64) -> bool {
     let mut below: Vec<i64> = Vec::new();
     for (i, layer) in layers.iter().enumerate() {

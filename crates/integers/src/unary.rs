@@ -10,7 +10,7 @@ use everlevel_circuit::CircuitError;
 
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
-use crate::diagram::{Layer, decides, layers};
+use crate::diagram::{Layer, layers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::ranges::apart;
@@ -60,9 +60,9 @@ impl Unary {
         windows.flat_map(|(digit, (_, most))| (1..=most).map(move |k| (digit, k))).collect()
     }
 
-    /// A truth value of an integer of the interval.
+    /// A truth value of an integer of the interval; that of another integer means nothing.
     pub fn holds(&self, value: i128, (digit, least): Step) -> bool {
-        let digits = value - self.low;
+        let digits = value.saturating_sub(self.low);
         (digits >> (4 * digit)) % i128::from(BASE) >= i128::from(least)
     }
 
@@ -78,18 +78,6 @@ impl Unary {
         needed.sort_unstable();
         needed.dedup();
         needed
-    }
-
-    /// Whether an integer with these truth values is in the ranges. Only those of
-    /// [`Unary::needed`] are asked for.
-    pub fn contains(&self, ranges: &[(i128, i128)], bit: &dyn Fn(Step) -> bool) -> bool {
-        let layers = self.layers(ranges);
-        let entry = |digit: usize, table: usize| {
-            let table = &layers[digit].tables[table];
-            let terms = changes(table).map(|(k, change)| change * i64::from(bit((digit, k))));
-            first(table) + terms.sum::<i64>()
-        };
-        decides(&layers, &entry)
     }
 
     /// The diagram that decides about membership in these ranges.
@@ -175,6 +163,18 @@ fn changes(table: &[i64]) -> impl Iterator<Item = (i64, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagram::decides;
+
+    /// Whether an integer with these truth values is in the ranges.
+    fn contains(unary: &Unary, ranges: &[(i128, i128)], bit: &dyn Fn(Step) -> bool) -> bool {
+        let layers = unary.layers(ranges);
+        let entry = |digit: usize, table: usize| {
+            let table = &layers[digit].tables[table];
+            let terms = changes(table).map(|(k, change)| change * i64::from(bit((digit, k))));
+            first(table) + terms.sum::<i64>()
+        };
+        decides(&layers, &entry)
+    }
 
     /// Every integer of some intervals, with its needed truth values only.
     #[test]
@@ -207,7 +207,8 @@ mod tests {
                         assert!(needed.contains(&step));
                         unary.holds(value, step)
                     };
-                    assert_eq!(unary.contains(ranges, &bit), expected, "{value} in {ranges:?}");
+                    let found = contains(&unary, ranges, &bit);
+                    assert_eq!(found, expected, "{value} in {ranges:?}");
                 }
             }
         }
@@ -221,6 +222,12 @@ mod tests {
         assert_eq!(Unary::new(5, 4), None);
         // Dates of seven years: a digit of 10 values and two of 16.
         assert_eq!(Unary::new(8036, 8036 + 2556).unwrap().steps().len(), 9 + 15 + 15);
-        assert_eq!(Unary::new(0, 2).unwrap().steps(), [(0, 1), (0, 2)]);
+        let few = Unary::new(0, 2).unwrap();
+        assert_eq!(few.steps(), [(0, 1), (0, 2)]);
+        // Others than those of the interval overflow nothing.
+        for far in [Unary::new(5, 90).unwrap(), Unary::new(-5, 90).unwrap()] {
+            assert!(far.steps().iter().all(|step| !far.holds(i128::MIN, *step)));
+            assert!(far.steps().iter().any(|step| far.holds(i128::MAX, *step)));
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use everlevel::Level;
 use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, Relation, Step, Type};
 
 use crate::condition::{Comparison, Condition, Number};
@@ -44,8 +45,8 @@ pub(crate) struct Block<'a, S: IntegerScheme> {
     known: Option<&'a Known<'a, S::Ciphertext>>,
     /// The levels at which conditions begin.
     starts: &'a Starts,
-    /// The columns of parts that begin lower than at the top.
-    lowered: HashMap<usize, Column<S::Ciphertext>>,
+    /// The columns of parts that begin lower than at the top, at these levels.
+    lowered: HashMap<(usize, Level), Column<S::Ciphertext>>,
     numbers: HashMap<Number, Column<S::Ciphertext>>,
     pub(crate) masks: HashMap<Condition, Mask<S::Ciphertext>>,
 }
@@ -168,30 +169,34 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
 
     /// The truth values of a condition that is decided by an index.
     fn indexed(
-        &self,
+        &mut self,
         condition: &Condition,
         indexed: &Indexed,
     ) -> Result<Column<S::Ciphertext>, TablesError> {
         let level = Part::of(condition).and_then(|part| self.starts.of(&part));
-        let bit = |(step, place): &(Step, usize)| {
-            let bit = &self.columns[*place];
-            let bit = level.map_or_else(|| Ok(bit.clone()), |at| self.ints.lowered(bit, at));
-            Ok((*step, bit?))
-        };
+        let bit = |(step, place): &(Step, usize)| Ok((*step, self.at(*place, level)?));
         let bits = indexed.bits().iter().map(bit).collect::<Result<Vec<_>, TablesError>>()?;
         Ok(self.ints.in_ranges_of(indexed.unary(), &bits, &indexed.ranges())?)
     }
 
     /// A column at the level at which conditions on it alone begin.
     fn begun(&mut self, place: usize) -> Result<Column<S::Ciphertext>, TablesError> {
-        if let Some(known) = self.lowered.get(&place) {
+        let level = self.starts.of(&Part::Column(place));
+        self.at(place, level)
+    }
+
+    /// A column at a level, for all conditions that begin there, or where it is.
+    fn at(
+        &mut self,
+        place: usize,
+        level: Option<Level>,
+    ) -> Result<Column<S::Ciphertext>, TablesError> {
+        let Some(level) = level else { return Ok(self.columns[place].clone()) };
+        if let Some(known) = self.lowered.get(&(place, level)) {
             return Ok(known.clone());
         }
-        let Some(level) = self.starts.of(&Part::Column(place)) else {
-            return Ok(self.columns[place].clone());
-        };
         let lowered = self.ints.lowered(&self.columns[place], level)?;
-        self.lowered.insert(place, lowered.clone());
+        self.lowered.insert((place, level), lowered.clone());
         Ok(lowered)
     }
 

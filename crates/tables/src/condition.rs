@@ -257,7 +257,7 @@ impl Condition {
         match self {
             Condition::Constant(_) => {}
             Condition::Within { column, .. } => drop(out.insert(*column)),
-            Condition::Indexed(indexed) => out.extend(indexed.bits().iter().map(|(_, c)| *c)),
+            Condition::Indexed(indexed) => indexed.columns(out),
             Condition::Compare(_, a, b) => {
                 a.columns(out);
                 b.columns(out);

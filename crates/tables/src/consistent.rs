@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::error::TablesError;
+use crate::foreign::Carried;
 use crate::schema::Schema;
 
 /// The values that rows carry from their partners, by foreign keys and keys, and the row in which
@@ -28,8 +29,7 @@ impl<'a> Partners<'a> {
     ) -> Result<(), TablesError> {
         for (carried, known) in self.schema.carried().iter().zip(&mut self.seen) {
             let keys = column(carried.column);
-            let columns: Vec<&[i128]> =
-                carried.include.iter().map(|place| column(*place)).collect();
+            let columns: Vec<&[i128]> = values(self.schema, carried).map(&column).collect();
             for (row, key) in keys.iter().enumerate().take(count) {
                 let codes = || columns.iter().map(|codes| codes[row]);
                 match known.entry(*key) {
@@ -61,7 +61,14 @@ impl<'a> Partners<'a> {
 
     /// The columns that [`Partners::check`] looks at.
     pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
-        let carried = self.schema.carried().iter();
-        carried.flat_map(|c| [c.column].into_iter().chain(c.include.iter().copied()))
+        let schema = self.schema;
+        let carried = schema.carried().iter();
+        carried.flat_map(move |c| [c.column].into_iter().chain(values(schema, c)))
     }
+}
+
+/// The columns that a foreign key carries, without indexes, which follow from them.
+fn values<'a>(schema: &'a Schema, carried: &'a Carried) -> impl Iterator<Item = usize> + use<'a> {
+    let places = carried.include.iter().copied();
+    places.filter(move |place| !schema.fields()[*place].is_of_index())
 }

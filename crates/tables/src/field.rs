@@ -180,17 +180,19 @@ impl Field {
     }
 
     /// A part of a cell. An empty text has the code of an empty cell, which a nullable column does
-    /// not hold; the index of a code consists of truth values.
+    /// not hold; the index of a code consists of truth values, without the categories of the code.
     fn part(&self, part: usize) -> Field {
-        let (mut field, head) = (Field { part, ..self.clone() }, part == 0);
-        if let Kind::Text { bytes } = self.kind {
-            field.nullable = self.nullable && head;
-            field.low = field.nullable.into();
-            field.high = part_sizes(bytes).nth(part).map_or(0, greatest);
-        } else if !head {
-            (field.nullable, field.low, field.high) = (false, 0, 1);
-        }
-        field
+        let head = part == 0;
+        let Kind::Text { bytes } = self.kind else {
+            if head {
+                return Field { part, ..self.clone() };
+            }
+            let bit = Field::of(self.name.clone(), Kind::Boolean, (0, 1), false);
+            return Field { index: self.index, part, ..bit };
+        };
+        let nullable = self.nullable && head;
+        let high = part_sizes(bytes).nth(part).map_or(0, greatest);
+        Field { low: nullable.into(), high, nullable, part, ..self.clone() }
     }
 
     /// The columns that hold it: one, or one for each part of a text, and those of its index.
@@ -236,7 +238,7 @@ impl Field {
         matches!(self.kind, Kind::Text { .. })
     }
 
-    /// The same column, stored in the clear.
+    /// The same column, stored in the clear and without an index.
     #[must_use]
     pub fn public(self) -> Self {
         Field { public: true, index: false, ..self }

@@ -21,7 +21,7 @@ impl Condition {
         match self {
             Condition::Within { column, codes } => {
                 match schema.index(column).and_then(|index| index.of_set(&codes)) {
-                    Some(index) => Condition::Indexed(Indexed::new(index, codes)),
+                    Some(index) => Condition::Indexed(Indexed::new(column, index, codes)),
                     None => Condition::Within { column, codes },
                 }
             }
@@ -104,12 +104,11 @@ pub(crate) fn check(schema: &Schema, columns: &[Vec<i128>]) -> Result<(), Tables
 
 /// The columns of a table, with those of indexes if these were left out.
 pub(crate) fn completed(schema: &Schema, columns: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
-    let fields = schema.fields();
-    let values: Vec<usize> = (0..fields.len()).filter(|i| !fields[*i].is_of_index()).collect();
+    let values: Vec<usize> = schema.values().collect();
     if columns.len() != values.len() {
         return columns;
     }
-    let mut all = Vec::with_capacity(fields.len());
+    let mut all = Vec::with_capacity(schema.fields().len());
     for (place, codes) in values.into_iter().zip(columns) {
         let index = schema.index(place);
         let bits = index.iter().flat_map(|index| index.of_codes(&codes));
@@ -118,4 +117,34 @@ pub(crate) fn completed(schema: &Schema, columns: Vec<Vec<i128>>) -> Vec<Vec<i12
         all.extend(bits);
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranges::Ranges;
+
+    #[test]
+    fn sets_are_decided_by_an_index_that_is_there() {
+        let schema = Schema::from_json(
+            r#"{"columns": [
+                {"name": "x", "type": "integer", "low": -5, "high": 40, "index": true}]}"#,
+        );
+        let schema = schema.unwrap();
+        let within = |column: usize, codes: Ranges| Condition::Within { column, codes };
+        let set = within(0, Ranges::between(3, 20));
+        let indexed = set.clone().by_index(&schema);
+        assert!(matches!(indexed, Condition::Indexed(_)));
+        for code in -5..=40 {
+            assert_eq!(indexed.holds(&|_| code), set.holds(&|_| code), "{code}");
+        }
+        // All codes or none depend on nothing.
+        for codes in [Ranges::of([]), Ranges::between(-5, 40), Ranges::between(-90, 90)] {
+            let all = within(0, codes);
+            assert_eq!(all.clone().by_index(&schema), all);
+        }
+        assert_eq!(set.clone().by_index(&schema.at([0])), set);
+        let behind = within(99, Ranges::of([1]));
+        assert_eq!(behind.clone().by_index(&schema), behind);
+    }
 }

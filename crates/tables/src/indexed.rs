@@ -1,5 +1,7 @@
 //! Indexes of columns, and sets of codes that they decide.
 
+use std::collections::BTreeSet;
+
 use everlevel_integers::{Step, Unary};
 
 use crate::ranges::Ranges;
@@ -36,26 +38,30 @@ impl Index {
         })
     }
 
-    /// The part of it on which membership in a set depends; none if columns of it are missing.
+    /// The part of it on which membership in a set depends; `None` for a set of all codes or none,
+    /// and where a column is missing.
     pub(crate) fn of_set(&self, codes: &Ranges) -> Option<Index> {
         let needed = self.unary.needed(&codes.iter().collect::<Vec<_>>());
         let mut bits = self.bits.clone();
         bits.retain(|(step, _)| needed.binary_search(step).is_ok());
-        (bits.len() == needed.len()).then(|| Index { unary: self.unary.clone(), bits })
+        let there = !needed.is_empty() && bits.len() == needed.len();
+        there.then(|| Index { unary: self.unary.clone(), bits })
     }
 }
 
 /// A set of codes of a column, by the part of its index that decides about it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Indexed {
+    column: usize,
     index: Index,
     codes: Ranges,
 }
 
 impl Indexed {
-    /// A set of codes, by the part of an index that decides about it ([`Index::of_set`]).
-    pub(crate) fn new(index: Index, codes: Ranges) -> Self {
-        Indexed { index, codes }
+    /// A set of codes of a column, by the part of its index that decides about it
+    /// ([`Index::of_set`]).
+    pub(crate) fn new(column: usize, index: Index, codes: Ranges) -> Self {
+        Indexed { column, index, codes }
     }
 
     /// The digits of the column in unary.
@@ -73,18 +79,21 @@ impl Indexed {
         &self.index.bits
     }
 
-    /// Whether a row is in the set.
+    /// Whether a row is in the set, by its code.
     pub(crate) fn holds(&self, row: &dyn Fn(usize) -> i128) -> bool {
-        let bit = |step| {
-            let place = self.bits().binary_search_by_key(&step, |(step, _)| *step);
-            place.is_ok_and(|i| row(self.bits()[i].1) == 1)
-        };
-        self.unary().contains(&self.ranges(), &bit)
+        self.codes.contains(row(self.column))
+    }
+
+    /// Adds its column, and those that decide.
+    pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
+        out.insert(self.column);
+        out.extend(self.index.columns());
     }
 
     /// The same set by columns at other indices.
     pub(crate) fn moved(&self, place: &dyn Fn(usize) -> usize) -> Self {
         let bits = self.bits().iter().map(|(step, column)| (*step, place(*column))).collect();
-        Indexed { index: Index { unary: self.unary().clone(), bits }, codes: self.codes.clone() }
+        let index = Index { unary: self.unary().clone(), bits };
+        Indexed { column: place(self.column), index, codes: self.codes.clone() }
     }
 }

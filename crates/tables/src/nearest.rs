@@ -2,13 +2,19 @@
 
 /// Names below this similarity are not suggested; equal names have similarity 1.
 const ALIKE: f64 = 0.78;
+/// The longest names that are compared, in bytes: queries and schemas, which may be anybody's, may
+/// have long ones, of which each pair takes the product of their lengths.
+const LONGEST: usize = 128;
 
 /// The most similar name, if one is similar enough; the first of several.
 fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.trim().to_lowercase();
+    if typed.len() > LONGEST {
+        return None;
+    }
     let typed = plain(typed);
     let mut best: Option<(f64, &str)> = None;
-    for name in names {
+    for name in names.into_iter().filter(|name| name.len() <= LONGEST) {
         let alike = strsim::jaro_winkler(&typed, &plain(name));
         if alike >= ALIKE && best.is_none_or(|(found, _)| alike > found) {
             best = Some((alike, name));
@@ -42,5 +48,10 @@ mod tests {
         }
         assert_eq!(did_you_mean("agee", names), ": did you mean age?");
         assert_eq!(did_you_mean("x", []), "");
+        let long = ["a".repeat(128), "a".repeat(129)];
+        for typed in &long {
+            let found = nearest(typed, [&long[1][..], &long[0][..]]);
+            assert_eq!(found, Some(&long[0][..]).filter(|_| typed.len() == 128));
+        }
     }
 }

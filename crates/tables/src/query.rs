@@ -146,11 +146,7 @@ impl Query {
         };
         Query {
             filter: Condition::Constant(true),
-            listed: Some(
-                (0..schema.fields().len())
-                    .filter(|place| !schema.fields()[*place].is_of_index())
-                    .collect(),
-            ),
+            listed: Some(schema.values().collect()),
             outputs: groups.iter().enumerate().map(output).collect(),
             groups,
             aggregates: Vec::new(),

@@ -10,8 +10,8 @@ use crate::partner::{Joining, Partner};
 use crate::records::{CsvRecords, Records};
 use crate::schema::Schema;
 
-/// The largest number of characters of a cell that an error shows.
-const SHOWN: usize = 80;
+/// The largest number of characters of a cell, or of an expression, that is shown.
+pub(crate) const SHOWN: usize = 80;
 
 /// The rows of a table, some at a time, with the columns that they carry from their partners.
 pub struct Rows<'a, R> {

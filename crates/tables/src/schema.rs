@@ -88,8 +88,10 @@ impl Schema {
             return Err(problem("", "expected at least one column"));
         }
         if let Some(field) = fields.get(MOST_COLUMNS) {
-            let told =
-                format!("at most {MOST_COLUMNS} columns are kept, and 14 bytes of texts each");
+            let told = format!(
+                "at most {MOST_COLUMNS} columns are kept, of which a text takes one for each 14 \
+                     bytes, and an index one for each of its ciphertexts"
+            );
             return Err(problem(field.name(), told));
         }
         let mut names = HashSet::new();
@@ -176,10 +178,15 @@ impl Schema {
         place..place + self.fields[place].cells()
     }
 
+    /// The indices of the columns that hold values, and no index.
+    pub(crate) fn values(&self) -> impl Iterator<Item = usize> {
+        (0..self.fields.len()).filter(|place| !self.fields[*place].is_of_index())
+    }
+
     /// The index of the column at this index, as far as the schema has its columns; `None` for a
     /// column without an index.
     pub(crate) fn index(&self, place: usize) -> Option<Index> {
-        let unary = self.fields[place].index()?;
+        let unary = self.fields.get(place)?.index()?;
         let bits = self.fields[place + 1..].iter().take_while(|field| field.is_of_index());
         Some(Index::new(unary, bits.map(Field::part_number), place + 1))
     }

@@ -119,7 +119,8 @@ pub fn encrypted(query: &str) -> (String, Vec<(String, String)>) {
 
 const SHIPPED: (&str, &str) = ("1992-01-02", "1998-12-31");
 
-/// The columns that have an index: those of conditions that are no keys.
+/// The columns that have an index: those that are compared with constants but the key, and those of
+/// groups that have more than two values.
 const INDEXED: [&str; 8] = [
     "quantity",
     "discount",

@@ -277,15 +277,21 @@ impl Plan {
             sums: layout.sums(),
             extremes: layout.extremes(),
         };
-        let start = |(part, _): (Part, Vec<Condition>)| {
-            let modulus_bits = params.chain().bits(starts.of(&part)?).round() as u32;
+        let of_part = |part: &Part| {
+            let modulus_bits = params.chain().bits(starts.of(part)?).round() as u32;
             let name = |place: &usize| schema.fields()[*place].name().to_string();
             let mut columns: Vec<String> = part.columns().iter().map(name).collect();
             // Those of an index have one name.
             columns.dedup();
             Some(ConditionStart { columns, modulus_bits })
         };
-        let parts = parts::<()>(&layout, None);
-        Ok((cost, parts.into_iter().filter_map(start).collect()))
+        let mut found: Vec<ConditionStart> = Vec::new();
+        for start in parts::<()>(&layout, None).iter().filter_map(|(part, _)| of_part(part)) {
+            // Sets of codes of a column with an index are parts by themselves.
+            if !found.contains(&start) {
+                found.push(start);
+            }
+        }
+        Ok((cost, found))
     }
 }

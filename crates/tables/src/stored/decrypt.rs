@@ -16,8 +16,8 @@ use crate::stored::table::EncryptedTable;
 pub(crate) type Codes = Zeroizing<Vec<i128>>;
 
 impl EncryptedTable {
-    /// Decrypts all rows, in order. `progress(done, blocks)` is called after each block; an error
-    /// that it returns ends the work.
+    /// Decrypts all rows, in order, but no indexes, which follow from their columns.
+    /// `progress(done, blocks)` is called after each block; an error that it returns ends the work.
     ///
     /// # Errors
     /// Another secret key or parameter set; a block that is damaged, missing or of another table;
@@ -28,11 +28,11 @@ impl EncryptedTable {
         mut progress: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<Data, E> {
         self.check_key(key)?;
-        let (blocks, width) = (self.blocks(), self.schema().fields().len());
-        let mut columns = vec![Vec::with_capacity(self.rows()); width];
+        let (blocks, places) = (self.blocks(), self.schema().values().collect::<Vec<_>>());
+        let mut columns = vec![Vec::with_capacity(self.rows()); places.len()];
         for block in 0..blocks {
-            for (column, entries) in columns.iter_mut().enumerate() {
-                entries.extend_from_slice(&self.codes(key, (block, column))?);
+            for (place, entries) in places.iter().zip(&mut columns) {
+                entries.extend_from_slice(&self.codes(key, (block, *place))?);
             }
             progress(block + 1, blocks)?;
         }

@@ -2,8 +2,8 @@
 
 use everlevel::files::Existing;
 use everlevel_tables::{
-    Answer, Change, Constants, Data, EncryptedTable, Partner, PlainTable, Plan, Query, Schema,
-    TableKey,
+    Answer, Change, Constants, Data, EncryptedTable, Field, Kind, Partner, PlainTable, Plan, Query,
+    Schema, TableKey,
 };
 
 use crate::roles::{PARTIES, code, open, quiet, rows};
@@ -144,6 +144,20 @@ fn inferred_schemas_have_indexes() {
     }
 }
 
+/// What is told of the levels at which conditions begin is told once, however many groups begin
+/// there.
+#[test]
+fn starts_are_told_once() {
+    let schema = indexed(&shop().0);
+    let sql = "select kind, count(*) from shop where count < 250 group by kind";
+    let plan = Plan::new(sql, &schema).unwrap();
+    let starts = plan.explain(PARTIES.client.params(), 2048).unwrap().starts;
+    assert!(!starts.is_empty());
+    for (i, start) in starts.iter().enumerate() {
+        assert!(!starts[..i].contains(start), "{starts:?}");
+    }
+}
+
 /// Changes keep the index; what is decrypted has no trace of it.
 #[test]
 fn changes_keep_the_index() {
@@ -185,14 +199,42 @@ fn a_table_in_the_clear() {
     let (schema, data) = indexed_rows(7);
     let mut rng = everlevel::system_rng().unwrap();
     let table = PlainTable::new(schema.clone(), data.clone(), &mut rng);
-    let sql = "select count(*) from shop where price < :price and count between 0 and 255";
-    let (plan, values) = (Plan::new(sql, &schema).unwrap(), [("price", "17.77")]);
-    let key = TableKey::Secret(PARTIES.client.secret());
-    let constants = Constants::encrypt(key, &plan, &values, &mut rng).unwrap();
-    let result = table.run(&PARTIES.server, &plan, Some(&constants), quiet).unwrap();
-    let codes = plan.codes(&values).unwrap();
-    let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
-    assert_eq!(result.read(PARTIES.client.secret()).unwrap(), expected);
+    for condition in [
+        "count between 0 and 255",
+        "not (count in (0, 7, 16))",
+        "(kind in ('tea', 'jam') or sold > date '1995-12-31')",
+    ] {
+        let sql = format!("select count(*) from shop where price < :price and {condition}");
+        let (plan, values) = (Plan::new(&sql, &schema).unwrap(), [("price", "17.77")]);
+        let key = TableKey::Secret(PARTIES.client.secret());
+        let constants = Constants::encrypt(key, &plan, &values, &mut rng).unwrap();
+        let result = table.run(&PARTIES.server, &plan, Some(&constants), quiet).unwrap();
+        let codes = plan.codes(&values).unwrap();
+        let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
+        assert_eq!(result.read(PARTIES.client.secret()).unwrap(), expected, "{condition}");
+    }
+}
+
+/// Categories are stated once, however many columns an index has.
+#[test]
+fn columns_of_an_index_are_truth_values() {
+    let values = (0..40).map(|i| format!("k{i}")).collect();
+    let field = Field::new("c", Kind::Category { values }, true).unwrap().indexed().unwrap();
+    let schema = Schema::of(vec![field]).unwrap();
+    let (head, bits) = schema.fields().split_first().unwrap();
+    // 41 codes: a digit of 16 values, and one of 3.
+    assert_eq!((head.bounds(), bits.len()), ((-1, 39), 15 + 2));
+    assert!(bits.iter().all(|bit| bit.kind() == &Kind::Boolean && bit.bounds() == (0, 1)));
+    assert_eq!(schema.columns().count(), 1);
+    assert_eq!(Schema::from_json(&schema.to_json().unwrap()).unwrap(), schema);
+    // 121 columns for each of 34.
+    let wide = |i: usize| {
+        let kind = Kind::Integer { low: 0, high: (1 << 32) - 1 };
+        Field::new(format!("c{i}"), kind, false).unwrap().indexed().unwrap()
+    };
+    assert_eq!(Schema::of((0..33).map(wide).collect()).unwrap().fields().len(), 33 * 121);
+    let found = Schema::of((0..34).map(wide).collect()).unwrap_err();
+    assert!(found.to_string().contains("an index one for each of its ciphertexts"), "{found}");
 }
 
 /// A column that rows carry from another table.
@@ -224,6 +266,25 @@ fn a_carried_column() {
         assert_eq!(expected.to_csv().unwrap(), format!("days\n{days}\n"), "{sql}");
         assert_eq!(bench.ask(&sql, &schema, &data), expected, "{sql}");
     }
+    // The other table is changed, and rows of its rows are added.
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let key = TableKey::Secret(secret);
+    let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+    let change = Change::parse("update wards set floor = 39 where floor = 17", &schema).unwrap();
+    let table = table.changed(secret, &change, &mut rng, quiet).unwrap().0;
+    let row = |floor: i128| {
+        let columns = vec![vec![2], vec![floor], vec![1]];
+        Change::insert(&schema, Data::from_columns(columns, &schema).unwrap())
+    };
+    assert_eq!(code(table.changed(secret, &row(17), &mut rng, quiet)), "table.partner");
+    let table = table.changed(secret, &row(39), &mut rng, quiet).unwrap().0;
+    let sql = "select sum(days) as days from stays join wards on ward = id where floor > 38";
+    let plan = Plan::new(sql, &schema).unwrap();
+    let result = table.run(&PARTIES.server, &plan, None, quiet).unwrap();
+    assert_eq!(result.read(secret).unwrap().to_csv().unwrap(), "days\n107\n");
+    let now: Data = table.decrypt(secret, quiet).unwrap();
+    let expected = "ward,floor,days\n1,-2,5\n2,39,7\n3,,30\n9,40,99\n2,39,0\n2,39,1\n";
+    assert_eq!(now.to_csv(&schema).unwrap(), expected);
 }
 
 #[test]
@@ -248,6 +309,10 @@ fn what_is_refused() {
     let found = Data::from_columns(forged, &schema).unwrap_err();
     assert_eq!(found.code(), "table.data", "{found}");
     assert_eq!(code(Data::from_columns(columns(width - 1), &schema)), "table.data");
+    for far in [i128::MIN, i128::MAX] {
+        let columns = vec![vec![far; 7]; schema.columns().count()];
+        assert_eq!(code(Data::from_columns(columns, &schema)), "table.data");
+    }
     // A plan for a table without indexes.
     let plan = Plan::new(QUERIES[0], &shop().0).unwrap();
     let found = plan.check_schema(&schema).unwrap_err();

@@ -63,6 +63,12 @@ fn constants_that_no_row_has() {
     let told = notes(&format!("kind in ({})", list.join(", ")));
     assert_eq!(told.len(), 9);
     assert_eq!(told[8], "comparisons that hold for no row and are not listed: 12");
+    let told = notes(&format!("kind in ({0}, {0}, '9')", list[..8].join(", ")));
+    assert_eq!(told.len(), 9);
+    assert_eq!(told[8], "comparisons that hold for no row and are not listed: 1");
+    // Of a long text the beginning is told.
+    let told = notes(&format!("kind = '{}'", "é".repeat(3000)));
+    assert_eq!(told, [format!("kind = 'é{}… holds for no row: {kinds}", "é".repeat(78))]);
 }
 
 #[test]
