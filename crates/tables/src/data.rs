@@ -4,7 +4,6 @@ use std::io::Read;
 
 use crate::consistent::Partners;
 use crate::error::TablesError;
-use crate::index;
 use crate::schema::Schema;
 
 /// The codes of all cells, column by column. `Debug` shows only how many there are.
@@ -174,7 +173,7 @@ impl Data {
     /// outside of the bounds, or parts that do not make up a text; [`TablesError::Partner`] for
     /// rows with the same partner that carry different values.
     pub fn from_columns(columns: Vec<Vec<i128>>, schema: &Schema) -> Result<Self, TablesError> {
-        let data = Self::of(index::completed(schema, columns), schema)?;
+        let data = Self::of(completed(schema, columns), schema)?;
         Partners::new(schema).check((0, data.rows), |place| data.column(place), true)?;
         Ok(data)
     }
@@ -200,7 +199,7 @@ impl Data {
                            every column of the schema";
             return Err(TablesError::Data { problem: problem.into() });
         }
-        index::check(schema, &self.columns)?;
+        check_indexes(schema, &self.columns)?;
         let texts = schema.heads(0..schema.fields().len());
         for place in texts.filter(|place| schema.fields()[*place].is_text()) {
             if let Some(row) = (0..rows).find(|row| self.cell(schema, place, *row).is_none()) {
@@ -262,6 +261,37 @@ impl Data {
         let cells = |row: usize| places.iter().map(move |place| cell(*place, row));
         csv_text(names, (0..self.rows).map(cells))
     }
+}
+
+/// Checks that the columns of each index hold the digits of its codes.
+fn check_indexes(schema: &Schema, columns: &[Vec<i128>]) -> Result<(), TablesError> {
+    for (place, field) in schema.fields().iter().enumerate() {
+        let Some(index) = schema.index(place) else { continue };
+        for (bits, expected) in index.of_codes(&columns[place]) {
+            if columns[bits] != expected {
+                let problem = format!("the index of {:?} is not that of its values", field.name());
+                return Err(TablesError::Data { problem });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a table, with those of indexes if these were left out.
+fn completed(schema: &Schema, columns: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
+    let values: Vec<usize> = schema.values().collect();
+    if columns.len() != values.len() {
+        return columns;
+    }
+    let mut all = Vec::with_capacity(schema.fields().len());
+    for (place, codes) in values.into_iter().zip(columns) {
+        let index = schema.index(place);
+        let bits = index.iter().flat_map(|index| index.of_codes(&codes));
+        let bits: Vec<_> = bits.map(|(_, bits)| bits).collect();
+        all.push(codes);
+        all.extend(bits);
+    }
+    all
 }
 
 /// Comma-separated values, with the names of the columns in the first line.

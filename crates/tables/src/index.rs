@@ -88,37 +88,6 @@ impl Schema {
     }
 }
 
-/// Checks that the columns of each index hold the digits of its codes.
-pub(crate) fn check(schema: &Schema, columns: &[Vec<i128>]) -> Result<(), TablesError> {
-    for (place, field) in schema.fields().iter().enumerate() {
-        let Some(index) = schema.index(place) else { continue };
-        for (bits, expected) in index.of_codes(&columns[place]) {
-            if columns[bits] != expected {
-                let problem = format!("the index of {:?} is not that of its values", field.name());
-                return Err(TablesError::Data { problem });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The columns of a table, with those of indexes if these were left out.
-pub(crate) fn completed(schema: &Schema, columns: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
-    let values: Vec<usize> = schema.values().collect();
-    if columns.len() != values.len() {
-        return columns;
-    }
-    let mut all = Vec::with_capacity(schema.fields().len());
-    for (place, codes) in values.into_iter().zip(columns) {
-        let index = schema.index(place);
-        let bits = index.iter().flat_map(|index| index.of_codes(&codes));
-        let bits: Vec<_> = bits.map(|(_, bits)| bits).collect();
-        all.push(codes);
-        all.extend(bits);
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
