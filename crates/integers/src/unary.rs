@@ -31,7 +31,7 @@ pub struct Unary {
 
 impl Unary {
     /// The digits of integers of an interval, ends included; `None` for more than 2^32 integers,
-    /// and for two or less, which are truth values already.
+    /// and for two or fewer, which are truth values already.
     pub fn new(low: i128, high: i128) -> Option<Self> {
         let last = high.checked_sub(low)?;
         (2..1 << (4 * MOST)).contains(&last).then_some(Unary { low, high })

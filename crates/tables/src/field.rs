@@ -160,7 +160,7 @@ impl Field {
     ///
     /// # Errors
     /// [`TablesError::Schema`] for a public column, for texts and truth values, and for columns of
-    /// more than 2^32 values or less than three.
+    /// more than 2^32 values or fewer than three.
     pub fn indexed(self) -> Result<Self, TablesError> {
         let told = match self.kind {
             _ if self.public => "it is public, and its conditions are computed in the clear",
