@@ -307,21 +307,16 @@ impl Field {
         (self.low <= codes[0] && codes[0] <= self.high).then_some(codes)
     }
 
-    /// Appends a cell, or an empty one, to the columns that hold it; `None` if it is not a value or
-    /// is out of bounds.
+    /// Appends a cell, or an empty one, to the columns that hold its value, without its index;
+    /// `None` if it is not a value or is out of bounds.
     pub(crate) fn push(&self, cell: Option<&str>, columns: &mut [Vec<i128>]) -> Option<()> {
         match (cell, columns) {
-            (cell, [column, bits @ ..]) if !self.is_text() => {
+            (cell, [column, ..]) if !self.is_text() => {
                 let within = |code: &i128| (self.low..=self.high).contains(code);
-                let code = match cell {
+                column.push(match cell {
                     Some(text) => self.code(text).filter(within)?,
                     None => self.null()?,
-                };
-                column.push(code);
-                if let Some(index) = self.index() {
-                    let truths = index.steps().into_iter().map(|step| index.holds(code, step));
-                    bits.iter_mut().zip(truths).for_each(|(bits, truth)| bits.push(truth.into()));
-                }
+                });
             }
             (cell, columns) => {
                 let codes = match cell {

@@ -103,6 +103,13 @@ impl<'a, R: Records> Rows<'a, R> {
         if count == 0 {
             return Ok(None);
         }
+        for place in 0..columns.len() {
+            let index = own.index(place);
+            let bits = index.iter().flat_map(|index| index.of_codes(&columns[place]));
+            for (place, bits) in bits.collect::<Vec<_>>() {
+                columns[place] = bits;
+            }
+        }
         let data = Data::of(self.joining.joined(columns, self.rows)?, self.schema)?;
         self.seen.check((self.rows, count), |place| data.column(place), true)?;
         self.rows += count;
