@@ -7,19 +7,6 @@ use crate::modulus::Modulus;
 use crate::packed::{MASK, PACKED_BITS};
 use core::arch::x86_64::*;
 
-/// Proof that the processor has AVX2 and FMA.
-#[derive(Clone, Copy)]
-pub(crate) struct Avx2(());
-
-impl Avx2 {
-    /// # Safety
-    /// [`Backend::Avx2`](crate::Backend::Avx2) must be available.
-    #[inline(always)]
-    pub(crate) unsafe fn new() -> Self {
-        Self(())
-    }
-}
-
 /// Executes instructions on the strength of a token.
 macro_rules! vouched {
     ($token:expr, $instructions:expr) => {{
@@ -30,44 +17,52 @@ macro_rules! vouched {
     }};
 }
 
-/// 2^52: its bits with an integer below 2^52 or-ed in are the double 2^52 + that integer.
-const TWO_52: f64 = 4_503_599_627_370_496.0;
-/// 2^103: adding it rounds a product below 2^102 to a multiple of 2^[`HIGH`].
-const TWO_103: f64 = TWO_52 * TWO_52 / 2.0;
-/// The byte at which the upper two of four packed residues are read: they end at byte 25.75.
-const HALF: usize = 12;
-/// The unit of the high parts of products, log2.
-pub(super) const HIGH: u32 = 51;
-/// Sums of low parts are at most 2^61 in magnitude: adding that makes them positive.
-pub(super) const LIFT: u32 = 61;
-/// Sums are cut into parts of this many bits.
-pub(super) const PART: u32 = 50;
-
-/// The bit patterns of rounded products, added up: see [`Lanes::sum_add`].
+/// Proof that the processor has AVX2 and FMA.
 #[derive(Clone, Copy)]
-pub(crate) struct Sum {
-    low: __m256i,
-    high: __m256i,
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The nearest integers.
+    #[inline(always)]
+    fn round(self, x: __m256d) -> __m256d {
+        vouched!(self, _mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x))
+    }
+
+    /// # Safety
+    /// [`Backend::Avx2`](crate::Backend::Avx2) must be available.
+    #[inline(always)]
+    pub(crate) unsafe fn new() -> Self {
+        Self(())
+    }
 }
 
-/// The constants of [`Lanes::sum_reduce`].
+/// 2^52: its bits with an integer below 2^52 or-ed in are the double 2^52 + that integer.
+const TWO_52: f64 = 4_503_599_627_370_496.0;
+/// 2^103, from which sums of products start: up to twice that, the unit of a double is 2^51.
+pub(super) const START: f64 = TWO_52 * TWO_52 / 2.0;
+/// Products of words below 2^50 that add up below [`START`], and as many halves of 2^51 to 2^53.
+pub(super) const ROOM: usize = 8;
+/// Products whose low parts add up to 2^52 at most.
+pub(super) const FEW: usize = 4;
+/// The byte at which the upper two of four packed residues are read: they end at byte 25.75.
+const HALF: usize = 12;
+/// A sum of products as [`START`] and a multiple of 2^51, and what is left: see
+/// [`Lanes::sum_add`].
 #[derive(Clone, Copy)]
-pub(crate) struct Reducer {
-    modulus: FloatModulus<Avx2>,
-    /// 2^50 modulo q, centered.
-    middle: __m256d,
-    /// 2^100 modulo q, centered.
-    top: __m256d,
+pub(crate) struct Sum {
+    high: __m256d,
+    low: __m256d,
 }
 
 impl Lanes for Avx2 {
     const WIDTH: usize = 4;
-    const REDUCES_FEW: bool = true;
+    const ROOM: usize = ROOM;
+    const VECTORS: usize = 2;
     type U = __m256i;
     type F = __m256d;
     type Factor = __m256d;
     type Sum = Sum;
-    type Reducer = Reducer;
+    type Reducer = FloatModulus<Avx2>;
     type Transform = FloatModulus<Avx2>;
     /// For each residue the eight bytes that it is among, and the bits ahead of it there.
     type Unpacker = [__m256i; 2];
@@ -298,23 +293,17 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn sum_zero(self) -> Sum {
-        Sum { low: self.splat(0), high: self.splat(0) }
+        Sum { high: self.splat_f(START), low: self.splat_f(0.0) }
     }
 
     #[inline(always)]
     fn sum_add(self, sum: Sum, a: __m256d, b: __m256d) -> Sum {
-        // 2^103 + a b rounds to a multiple of 2^51: its low bits are the high part of the product.
-        // The rest is at most 2^50 in magnitude, and the low bits of 1.5 * 2^52 plus it are that
-        // rest. Exponents come off in `sum_reduce`.
-        vouched!(self, {
-            let high = _mm256_fmadd_pd(a, b, _mm256_set1_pd(TWO_103));
-            let negated = _mm256_sub_pd(_mm256_set1_pd(TWO_103 + ROUNDER), high);
-            let low = _mm256_fmadd_pd(a, b, negated);
-            Sum {
-                low: _mm256_add_epi64(sum.low, _mm256_castpd_si256(low)),
-                high: _mm256_add_epi64(sum.high, _mm256_castpd_si256(high)),
-            }
-        })
+        // `high` stays below 2^104, so it is rounded to a multiple of 2^51; the rest, at most 2^50
+        // in magnitude, is what the second operation gives exactly, and at most eight of them add
+        // up exactly.
+        let high = self.mul_add_f(a, b, sum.high);
+        let low = self.mul_add_f(a, b, self.sub_f(sum.high, high));
+        Sum { high, low: self.add_f(sum.low, low) }
     }
 
     #[inline(always)]
@@ -323,39 +312,49 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn reducer(self, q: Modulus) -> Reducer {
-        let power = |exponent: u32| self.splat_f(q.centered(q.reduce_u128(1 << exponent)) as f64);
-        Reducer { modulus: FloatModulus::new(self, q), middle: power(PART), top: power(2 * PART) }
+    fn reducer(self, q: Modulus) -> FloatModulus<Avx2> {
+        FloatModulus::new(self, q)
     }
 
     #[inline(always)]
-    fn sum_reduce(self, sum: Sum, terms: usize, _small: bool, r: Reducer) -> __m256i {
-        // The sum is low + 2^51 high with |low| <= 2^61 and high < 2^62. Adding 2^61 to low and
-        // taking 2^10 from high makes low positive; then it is low + 2^50 middle + 2^100 top with
-        // low, middle < 2^50 and top < 2^14.
-        let exponents = |offset: f64| offset.to_bits().wrapping_mul(terms as u64);
-        let m = &r.modulus;
-        vouched!(self, {
-            let low =
-                _mm256_sub_epi64(sum.low, self.splat(exponents(ROUNDER).wrapping_sub(1 << LIFT)));
-            let high = _mm256_sub_epi64(
-                sum.high,
-                self.splat(exponents(TWO_103).wrapping_add(1 << (LIFT - HIGH))),
-            );
-            let mask = self.splat((1 << PART) - 1);
-            // `high` can be as small as -2^10 here; what `low` carries makes up for it.
-            let middle = _mm256_add_epi64(
-                _mm256_slli_epi64::<{ (HIGH - PART) as i32 }>(high),
-                _mm256_srli_epi64::<{ PART as i32 }>(low),
-            );
-            let top = self.widen(_mm256_srli_epi64::<{ PART as i32 }>(middle));
-            let middle = self.widen(_mm256_and_si256(middle, mask));
-            let low = self.widen(_mm256_and_si256(low, mask));
-            let scaled = _mm256_add_pd(m.mul(middle, r.middle), m.mul(top, r.top));
-            // Below 2^50 + 5/4 q in magnitude.
-            m.canonical(m.reduce(_mm256_add_pd(scaled, low)))
-        })
+    fn sum_settle(self, sum: Sum, m: FloatModulus<Avx2>) -> Sum {
+        Sum { high: self.splat_f(START), low: settled(sum, m) }
     }
+
+    #[inline(always)]
+    fn sum_reduce(self, sum: Sum, terms: usize, _small: bool, m: FloatModulus<Avx2>) -> __m256i {
+        m.canonical(if terms <= FEW { few_settled(sum, m) } else { settled(sum, m) })
+    }
+}
+
+/// A sum modulo q, at most (1/2 + 2^-50) q in magnitude: its high part without [`START`], and its
+/// low part, which is at most 2^53, modulo q, and then what both leave.
+#[inline(always)]
+fn settled(sum: Sum, m: FloatModulus<Avx2>) -> __m256d {
+    let token = m.lanes;
+    let high = without_multiples(token.sub_f(sum.high, token.splat_f(START)), m);
+    m.reduce(token.add_f(high, without_multiples(sum.low, m)))
+}
+
+/// [`settled`] for at most [`FEW`] products: the low part is at most 2^52, so what is left of the
+/// high one adds to it exactly.
+#[inline(always)]
+fn few_settled(sum: Sum, m: FloatModulus<Avx2>) -> __m256d {
+    let token = m.lanes;
+    let high = without_multiples(token.sub_f(sum.high, token.splat_f(START)), m);
+    m.reduce(token.add_f(high, sum.low))
+}
+
+/// An integer x, |x| <= 2^53 q, minus a multiple of q: at most 5/2 q in magnitude, or 3/2 q if |x|
+/// <= 2^52 q.
+///
+/// The quotient is rounded twice by 2^-53 of it, so that it is wrong by less than 2, or 1, and is
+/// then the nearest integer to that.
+#[inline(always)]
+fn without_multiples(x: __m256d, m: FloatModulus<Avx2>) -> __m256d {
+    let token = m.lanes;
+    let quotient = token.round(token.mul_f(x, m.inverse));
+    token.neg_mul_add_f(quotient, m.q, x)
 }
 
 /// Transposes a 4 x 4 matrix.

@@ -2,7 +2,7 @@
 
 use super::lanes::Lanes;
 use super::portable;
-use super::vector::{at, for_vectors, put, whole};
+use super::vector::{add_terms, at, for_vectors, put, whole};
 use crate::modulus::Modulus;
 
 /// `slice[i..i + WIDTH]` as a vector.
@@ -20,19 +20,27 @@ pub(crate) fn digit_residues<L: Lanes>(
     out: &mut [u64],
     digits: &[&[u32]],
     weights: &[u64],
-    constant: u64,
+    offset: u64,
 ) {
     // At most MAX_DIGITS products below 2^82 and a residue.
     let reducer = l.reducer(q);
-    let start = l.sum_add(l.sum_zero(), l.factor(l.splat(constant)), l.factor(l.splat(1)));
+    let (constant, one) = (l.factor(l.splat(offset)), l.factor(l.splat(1)));
+    // The constant is the first term.
     let done = for_vectors!(l, out, |i| {
-        let mut sum = start;
-        for (row, &w) in digits.iter().zip(weights) {
-            sum = l.sum_add(sum, l.factor(halves_at(l, row, i)), l.factor(l.splat(w)));
-        }
-        put(l, out, i, l.sum_reduce(sum, digits.len() + 1, true, reducer));
+        let mut sums = [[l.sum_zero()]];
+        add_terms!(l, reducer, digits.len() + 1, sums, |terms| {
+            let sum = &mut sums[0][0];
+            if terms.start == 0 {
+                *sum = l.sum_add(*sum, constant, one);
+            }
+            let rows = terms.start.max(1) - 1..terms.end - 1;
+            for (row, &w) in digits[rows.clone()].iter().zip(&weights[rows]) {
+                *sum = l.sum_add(*sum, l.factor(halves_at(l, row, i)), l.factor(l.splat(w)));
+            }
+        });
+        put(l, out, i, l.sum_reduce(sums[0][0], digits.len() + 1, true, reducer));
     });
-    portable::digit_residues_from(q, done, out, digits, weights, constant);
+    portable::digit_residues_from(q, done, out, digits, weights, offset);
 }
 
 /// Vectors for which a weight is broadcast once.

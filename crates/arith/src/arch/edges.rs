@@ -176,14 +176,19 @@ fn sums_of_products<L: Lanes>(l: L) {
     for q in moduli() {
         let reducer = l.reducer(q);
         let largest = q.value() - 1;
-        for terms in [0, 1, 2, SMALL - 1, SMALL, MAX_TERMS - 1, MAX_TERMS] {
+        let few = [0, 1, 2, 4, 5, 8, 9, SMALL - 1, SMALL];
+        for terms in few.into_iter().chain([MAX_TERMS - 1, MAX_TERMS]) {
             // Factors by lane: the largest everywhere, by turns, and such whose rests are extreme.
             let xs = [top, top - 1, 0, 1, top, 1 << 49, largest, q.value() / 2];
             for w in [largest, 1, q.value() / 2, 0] {
                 for turns in [1, 2, 3] {
                     let taken = |term: usize| if term.is_multiple_of(turns) { w } else { 0 };
-                    let mut sum = l.sum_zero();
+                    let (mut sum, mut room) = (l.sum_zero(), L::ROOM);
                     for term in 0..terms {
+                        if room == 0 {
+                            (sum, room) = (l.sum_settle(sum, reducer), L::ROOM - 1);
+                        }
+                        room -= 1;
                         sum =
                             l.sum_add(sum, l.factor(words(l, &xs)), l.factor(l.splat(taken(term))));
                     }

@@ -1,22 +1,27 @@
 //! Inner products over vectors: of words, and of words with packed residues.
 
+// Register arrays are walked by index on purpose: loops with constant bounds unroll and leave no
+// array behind.
+#![allow(clippy::needless_range_loop)]
+
 use super::float::FloatModulus;
 use super::lanes::Lanes;
 use super::portable::{self, PackedFrom, Words};
-use super::vector::{FEW, SMALL, at, constant, for_vectors, put, stream, stream_packed, whole};
+use super::vector::{SMALL, add_terms, at, constant, put, stream, stream_packed};
 use crate::modulus::Modulus;
 use crate::packed::PACKED_BITS;
 
 /// How the right factors of an inner product are stored.
 trait Stored<L: Lanes>: Copy {
-    /// The residues for the vector that starts at i.
-    fn read(self, l: L, slice: &[u64], i: usize) -> L::U;
+    /// The residues for the vector that starts at i; those of a line to come are asked for if
+    /// `ahead`.
+    fn read(self, l: L, slice: &[u64], i: usize, ahead: bool) -> L::U;
 }
 
 impl<L: Lanes> Stored<L> for Words {
     #[inline(always)]
-    fn read(self, l: L, slice: &[u64], i: usize) -> L::U {
-        stream(l, slice, i)
+    fn read(self, l: L, slice: &[u64], i: usize, ahead: bool) -> L::U {
+        if ahead { stream(l, slice, i) } else { at(l, slice, i) }
     }
 }
 
@@ -37,45 +42,69 @@ impl<L: Lanes> Packed<L> {
 
 impl<L: Lanes> Stored<L> for Packed<L> {
     #[inline(always)]
-    fn read(self, l: L, slice: &[u64], i: usize) -> L::U {
+    fn read(self, l: L, slice: &[u64], i: usize, ahead: bool) -> L::U {
         // Vectors start at multiples of 4, and four residues take 25 bytes.
-        stream_packed(l, slice, self.byte + i / 4 * (PACKED_BITS / 2), self.unpacker)
+        let byte = self.byte + i / 4 * (PACKED_BITS / 2);
+        stream_packed(l, slice, byte, self.unpacker, ahead)
     }
 }
 
-/// Runs `$body` for each vector start `$i` with the canonical sum of a_j b_j; gives the number of
+/// Runs `$body` with the canonical sum of a_j b_kj for each k below `$sums` and each start `$i` of
+/// a vector, for as many `$vectors` at a time as the instruction set takes; gives the number of
 /// words covered.
-macro_rules! for_inner_products {
+macro_rules! inner_products {
     (
-        $l:expr, $q:expr, $out:expr, $a:expr, $b:expr, $stored:expr,
-        |$i:ident, $sum:ident| $body:expr
+        [$($vectors:literal)*], $sums:literal, $l:expr, $q:expr, $length:expr, $a:expr, $b:expr,
+        $stored:expr, |$k:pat, $i:ident, $sum:ident| $body:expr
     ) => {{
-        let (l, stored, pairs) = ($l, $stored, $a.len());
-        if L::REDUCES_FEW && pairs <= FEW {
-            let m = FloatModulus::new(l, $q);
-            for_vectors!(l, $out, |$i| {
-                let mut sum = l.splat_f(0.0);
-                for (x, y) in $a.iter().zip($b) {
-                    let y = l.widen(stored.read(l, y, $i));
-                    sum = l.add_f(sum, m.mul(l.widen(stream(l, x, $i)), y));
+        let (l, reducer, length, mut done) = ($l, $l.reducer($q), $length, 0);
+        $(while $vectors <= L::VECTORS && done + $vectors * L::WIDTH <= length {
+            let sums: [[L::U; $vectors]; $sums] = products(l, reducer, $a, $b, $stored, done);
+            for k in 0..$sums {
+                for v in 0..$vectors {
+                    let ($k, $i, $sum) = (k, done + v * L::WIDTH, sums[k][v]);
+                    $body;
                 }
-                let $sum = m.canonical(m.reduce(sum));
-                $body
-            })
-        } else {
-            // Products of canonical residues are below 2^100.
-            let (reducer, small) = (l.reducer($q), pairs < SMALL);
-            for_vectors!(l, $out, |$i| {
-                let mut sum = l.sum_zero();
-                for (x, y) in $a.iter().zip($b) {
-                    let y = l.factor(stored.read(l, y, $i));
-                    sum = l.sum_add(sum, l.factor(stream(l, x, $i)), y);
-                }
-                let $sum = l.sum_reduce(sum, pairs, small, reducer);
-                $body
-            })
-        }
+            }
+            done += $vectors * L::WIDTH;
+        })*
+        done
     }};
+}
+
+/// The canonical sums for the V vectors from place `i` on.
+#[inline(always)]
+fn products<L: Lanes, const V: usize, const K: usize>(
+    l: L,
+    reducer: L::Reducer,
+    a: &[&[u64]],
+    b: [&[&[u64]]; K],
+    stored: impl Stored<L>,
+    i: usize,
+) -> [[L::U; V]; K] {
+    // Products of canonical residues are below 2^100.
+    let (terms, small) = (a.len(), a.len() < SMALL);
+    let mut sums = [[l.sum_zero(); V]; K];
+    add_terms!(l, reducer, terms, sums, |some| {
+        let (a, b) = (&a[some.clone()], b.map(|b| &b[some.clone()]));
+        for term in 0..a.len() {
+            for v in 0..V {
+                let (place, ahead) = (i + v * L::WIDTH, v == 0);
+                let x = l.factor(Words.read(l, a[term], place, ahead));
+                for k in 0..K {
+                    let y = l.factor(stored.read(l, b[k][term], place, ahead));
+                    sums[k][v] = l.sum_add(sums[k][v], x, y);
+                }
+            }
+        }
+    });
+    let mut canonical = [[l.splat(0); V]; K];
+    for k in 0..K {
+        for v in 0..V {
+            canonical[k][v] = l.sum_reduce(sums[k][v], terms, small, reducer);
+        }
+    }
+    canonical
 }
 
 #[inline(always)]
@@ -86,7 +115,8 @@ pub(crate) fn inner_product<L: Lanes>(
     a: &[&[u64]],
     b: &[&[u64]],
 ) {
-    let done = for_inner_products!(l, q, out, a, b, Words, |i, sum| put(l, out, i, sum));
+    let done =
+        inner_products!([2 1], 1, l, q, out.len(), a, [b], Words, |_, i, sum| put(l, out, i, sum));
     portable::inner_product_from(q, done, out, a, b, Words);
 }
 
@@ -100,7 +130,8 @@ pub(crate) fn packed_product<L: Lanes>(
     place: usize,
 ) {
     let stored = Packed::from(l, place);
-    let done = for_inner_products!(l, q, out, a, b, stored, |i, sum| put(l, out, i, sum));
+    let done =
+        inner_products!([2 1], 1, l, q, out.len(), a, [b], stored, |_, i, sum| put(l, out, i, sum));
     portable::inner_product_from(q, done, out, a, b, PackedFrom(place));
 }
 
@@ -142,7 +173,7 @@ fn scale_add<L: Lanes>(
     c: u64,
 ) -> usize {
     let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
-    for_inner_products!(l, q, out, a, b, stored, |i, sum| {
+    inner_products!([2 1], 1, l, q, out.len(), a, [b], stored, |_, i, sum| {
         let scaled = m.canonical(m.mul(l.widen(sum), factor));
         put(l, out, i, l.subtract_once(l.add(scaled, at(l, out, i)), m.word));
     })
@@ -181,7 +212,7 @@ pub(crate) fn packed_product2<L: Lanes>(
 }
 
 /// Two inner products with the same left factors in whole vectors; gives the number of words
-/// covered.
+/// words covered.
 #[inline(always)]
 fn two<L: Lanes>(
     l: L,
@@ -191,29 +222,9 @@ fn two<L: Lanes>(
     a: &[&[u64]],
     (b0, b1, stored): (&[&[u64]], &[&[u64]], impl Stored<L>),
 ) -> usize {
-    if L::REDUCES_FEW && a.len() <= FEW {
-        let m = FloatModulus::new(l, q);
-        return for_vectors!(l, out0, |i| {
-            let (mut sum0, mut sum1) = (l.splat_f(0.0), l.splat_f(0.0));
-            for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
-                let x = l.widen(stream(l, x, i));
-                sum0 = l.add_f(sum0, m.mul(x, l.widen(stored.read(l, y0, i))));
-                sum1 = l.add_f(sum1, m.mul(x, l.widen(stored.read(l, y1, i))));
-            }
-            put(l, out0, i, m.canonical(m.reduce(sum0)));
-            put(l, out1, i, m.canonical(m.reduce(sum1)));
-        });
-    }
-    // Products of canonical residues are below 2^100.
-    let (reducer, small) = (l.reducer(q), a.len() < SMALL);
-    for_vectors!(l, out0, |i| {
-        let (mut sum0, mut sum1) = (l.sum_zero(), l.sum_zero());
-        for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
-            let x = l.factor(stream(l, x, i));
-            sum0 = l.sum_add(sum0, x, l.factor(stored.read(l, y0, i)));
-            sum1 = l.sum_add(sum1, x, l.factor(stored.read(l, y1, i)));
-        }
-        put(l, out0, i, l.sum_reduce(sum0, a.len(), small, reducer));
-        put(l, out1, i, l.sum_reduce(sum1, a.len(), small, reducer));
+    let length = out0.len();
+    let outs = [out0, out1];
+    inner_products!([2 1], 2, l, q, length, a, [b0, b1], stored, |k, i, sum| {
+        put(l, outs[k], i, sum);
     })
 }

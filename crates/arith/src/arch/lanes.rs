@@ -12,16 +12,19 @@ use crate::modulus::Modulus;
 pub(crate) trait Lanes: Copy {
     /// Number of lanes, 4 or 8.
     const WIDTH: usize;
-    /// Whether a sum of few products is faster with every product reduced than through
-    /// [`Sum`](Self::Sum).
-    const REDUCES_FEW: bool;
+    /// How many products an empty [`Sum`](Self::Sum) holds; after
+    /// [`sum_settle`](Self::sum_settle), one less.
+    const ROOM: usize;
+    /// How many vectors the sums of products take at once, so that what is read for a term serves
+    /// all of them: enough for a cache line at least.
+    const VECTORS: usize;
     /// A vector of words.
     type U: Copy;
     /// A vector of doubles.
     type F: Copy;
-    /// A word below 2^52 in the form that [`sum_add`](Self::sum_add) multiplies.
+    /// A word below 2^50 in the form that [`sum_add`](Self::sum_add) multiplies.
     type Factor: Copy;
-    /// A sum of up to 2^11 products of factors.
+    /// A sum of products of factors.
     type Sum: Copy;
     /// The constants that reduce a `Sum`.
     type Reducer: Copy;
@@ -155,13 +158,13 @@ pub(crate) trait Lanes: Copy {
     /// Transposes the square of the first `WIDTH` vectors.
     fn transpose_square(self, v: &mut [Self::F; 8]);
 
-    /// Prepares words below 2^52 for [`sum_add`](Self::sum_add).
+    /// Prepares words below 2^50 for [`sum_add`](Self::sum_add).
     fn factor(self, x: Self::U) -> Self::Factor;
 
     /// The empty sum.
     fn sum_zero(self) -> Self::Sum;
 
-    /// sum + a b, exactly.
+    /// sum + a b, exactly, where there is [room](Self::ROOM).
     fn sum_add(self, sum: Self::Sum, a: Self::Factor, b: Self::Factor) -> Self::Sum;
 
     /// The constants of the transform for a modulus.
@@ -170,8 +173,11 @@ pub(crate) trait Lanes: Copy {
     /// The constants for a modulus.
     fn reducer(self, q: Modulus) -> Self::Reducer;
 
-    /// The canonical residues of a sum of `terms` products, at most 2^11. `small` promises that the
-    /// sum is below 2^104 - 2^64.
+    /// A sum with the same residues that has room again.
+    fn sum_settle(self, sum: Self::Sum, reducer: Self::Reducer) -> Self::Sum;
+
+    /// The canonical residues of a sum of `terms` products. `small` promises that it is below 2^104
+    /// - 2^64.
     fn sum_reduce(
         self,
         sum: Self::Sum,

@@ -39,31 +39,38 @@ pub(super) fn put_bits<L: Lanes>(l: L, slice: &mut [u64], i: usize, x: L::F) {
     unsafe { l.store_f(slice.as_mut_ptr().add(i).cast(), x) }
 }
 
-/// How many words ahead of their use the factors of an inner product are asked for.
-const AHEAD: usize = 128;
+/// How many vectors ahead of their use the factors of an inner product are asked for.
+const AHEAD: usize = 16;
 
 /// [`at`], for one of many streams from far: the processor's own prefetching stops at the end of
-/// each page, so the line that comes [`AHEAD`] words later is asked for here.
+/// each page, so the line that comes [`AHEAD`] vectors later is asked for here.
 #[inline(always)]
 pub(super) fn stream<L: Lanes>(l: L, slice: &[u64], i: usize) -> L::U {
     // SAFETY: a hint: any address will do.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(i + AHEAD).cast()) };
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(i + AHEAD * L::WIDTH).cast())
+    };
     at(l, slice, i)
 }
 
-/// The residues of a packed slice from bit 8 `byte` and a phase on, which `unpacker` knows; asked
-/// for ahead as by [`stream`].
+/// The residues of a packed slice from bit 8 `byte` and a phase on, which `unpacker` knows; if
+/// `ahead`, those to come are asked for as by [`stream`].
 #[inline(always)]
 pub(super) fn stream_packed<L: Lanes>(
     l: L,
     packed: &[u64],
     byte: usize,
     unpacker: L::Unpacker,
+    ahead: bool,
 ) -> L::U {
     debug_assert!(byte + L::PACKED_BYTES <= 8 * packed.len());
     let first = packed.as_ptr().cast::<u8>();
-    // SAFETY: a hint: any address will do.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(byte + 8 * AHEAD).cast()) };
+    if ahead {
+        // SAFETY: a hint: any address will do.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(byte + 8 * AHEAD * L::WIDTH).cast())
+        };
+    }
     // SAFETY: the residues are among those that the kernels have checked the slice to hold, after
     // which there are two more words: at most 14 bytes more than the residues have are read.
     unsafe { l.load_packed(first.add(byte), unpacker) }
@@ -74,9 +81,6 @@ pub(super) fn stream_packed<L: Lanes>(
 pub(super) fn constant<L: Lanes>(l: L, q: Modulus, c: u64) -> L::F {
     l.splat_f(q.centered(c) as f64)
 }
-
-/// Up to this many reduced products, each below q in magnitude, add up exactly in a double.
-pub(super) const FEW: usize = 7;
 
 /// Sums of fewer products of words below 2^50 are small: see
 /// [`Lanes::sum_reduce`](super::lanes::Lanes::sum_reduce).
@@ -213,6 +217,60 @@ pub(crate) fn scalar_mul_add_assign<L: Lanes>(
 
 pub(super) use for_vectors;
 
+/// Runs `$body`, which adds products to `$sums`, an array of arrays of sums, for ranges of terms
+/// that the sums have room for, up to `$terms` of them.
+macro_rules! add_terms {
+    ($l:expr, $reducer:expr, $terms:expr, $sums:ident, |$range:ident| $body:expr) => {{
+        let (terms, mut start, mut end) = ($terms, 0, L::ROOM.min($terms));
+        loop {
+            let $range = start..end;
+            $body;
+            if end == terms {
+                break;
+            }
+            for sum in $sums.iter_mut().flatten() {
+                *sum = $l.sum_settle(*sum, $reducer);
+            }
+            (start, end) = (end, terms.min(end + L::ROOM - 1));
+        }
+    }};
+}
+
+pub(super) use add_terms;
+
+/// [`weighted_sum`] by V vectors at a time from a place on, in whole ones; gives the place of the
+/// first word that is left.
+#[inline(always)]
+fn weighted_sums<L: Lanes, const V: usize>(
+    l: L,
+    q: Modulus,
+    from: usize,
+    out: &mut [u64],
+    xs: &[&[u64]],
+    weights: &[u64],
+) -> usize {
+    // Products of words below 2^50 and residues are below 2^100.
+    let (reducer, terms, step) = (l.reducer(q), xs.len(), V * L::WIDTH);
+    let small = terms < SMALL;
+    let mut i = from;
+    while i + step <= out.len() {
+        let mut sums = [[l.sum_zero(); V]];
+        add_terms!(l, reducer, terms, sums, |some| {
+            for (x, &w) in xs[some.clone()].iter().zip(&weights[some]) {
+                let w = l.factor(l.splat(w));
+                for (v, sum) in sums[0].iter_mut().enumerate() {
+                    *sum = l.sum_add(*sum, l.factor(at(l, x, i + v * L::WIDTH)), w);
+                }
+            }
+        });
+        for (v, &sum) in sums[0].iter().enumerate() {
+            put(l, out, i + v * L::WIDTH, l.sum_reduce(sum, terms, small, reducer));
+        }
+        i += step;
+    }
+    i
+}
+
 #[inline(always)]
 pub(crate) fn weighted_sum<L: Lanes>(
     l: L,
@@ -221,30 +279,12 @@ pub(crate) fn weighted_sum<L: Lanes>(
     xs: &[&[u64]],
     weights: &[u64],
 ) {
-    if L::REDUCES_FEW && xs.len() <= FEW {
-        let m = FloatModulus::new(l, q);
-        let mut factors = [l.splat_f(0.0); FEW];
-        for (factor, &w) in factors.iter_mut().zip(weights) {
-            *factor = constant(l, q, w);
-        }
-        let done = for_vectors!(l, out, |i| {
-            let mut sum = l.splat_f(0.0);
-            for (x, &factor) in xs.iter().zip(&factors) {
-                sum = l.add_f(sum, m.mul(l.widen(at(l, x, i)), factor));
-            }
-            put(l, out, i, m.canonical(m.reduce(sum)));
-        });
-        return portable::weighted_sum_from(q, done, out, xs, weights);
-    }
-    // Products of words below 2^50 and residues are below 2^100.
-    let (reducer, small) = (l.reducer(q), xs.len() < SMALL);
-    let done = for_vectors!(l, out, |i| {
-        let mut sum = l.sum_zero();
-        for (x, &w) in xs.iter().zip(weights) {
-            sum = l.sum_add(sum, l.factor(at(l, x, i)), l.factor(l.splat(w)));
-        }
-        put(l, out, i, l.sum_reduce(sum, xs.len(), small, reducer));
-    });
+    // Two lines for a constant that is read.
+    let done = match L::VECTORS {
+        1 => weighted_sums::<L, 1>(l, q, 0, out, xs, weights),
+        _ => weighted_sums::<L, 4>(l, q, 0, out, xs, weights),
+    };
+    let done = weighted_sums::<L, 1>(l, q, done, out, xs, weights);
     portable::weighted_sum_from(q, done, out, xs, weights);
 }
 

@@ -96,7 +96,18 @@ pub(crate) fn products<L: Lanes>(l: L, q: Modulus, b: u64, rounds: usize, words:
             factors[k] = l.factor(unsafe { l.load(words.as_ptr().add(k * L::WIDTH)) });
         }
     });
+    let reducer = l.reducer(q);
+    let mut room = L::ROOM;
     for _ in 0..rounds {
+        if room == 0 {
+            unrolled!(for k in 0..8 {
+                if k < L::WIDTH {
+                    sums[k] = l.sum_settle(sums[k], reducer);
+                }
+            });
+            room = L::ROOM - 1;
+        }
+        room -= 1;
         // Hidden: parts of the products would be made once, before the loop.
         let b = black_box(b);
         unrolled!(for k in 0..8 {
@@ -105,7 +116,6 @@ pub(crate) fn products<L: Lanes>(l: L, q: Modulus, b: u64, rounds: usize, words:
             }
         });
     }
-    let reducer = l.reducer(q);
     unrolled!(for k in 0..8 {
         if k < L::WIDTH {
             let sum = l.sum_reduce(sums[k], rounds, false, reducer);

@@ -3,6 +3,7 @@
 use super::ifma::IfmaModulus;
 use super::{Avx512, vouched};
 use crate::arch::lanes::Lanes;
+use crate::kernels::MAX_TERMS;
 use crate::modulus::Modulus;
 use crate::packed::{MASK, PACKED_BITS};
 use core::arch::x86_64::*;
@@ -34,7 +35,8 @@ pub(crate) struct Sum {
 
 impl Lanes for Avx512 {
     const WIDTH: usize = 8;
-    const REDUCES_FEW: bool = false;
+    const ROOM: usize = MAX_TERMS;
+    const VECTORS: usize = 1;
     type U = __m512i;
     type F = __m512d;
     type Factor = __m512i;
@@ -288,6 +290,11 @@ impl Lanes for Avx512 {
             middle: shoup(q.reduce_u128(1 << 52)),
             top: shoup(q.reduce_u128(1 << (52 + MIDDLE))),
         }
+    }
+
+    #[inline(always)]
+    fn sum_settle(self, sum: Sum, _reducer: Reducer) -> Sum {
+        sum
     }
 
     #[inline(always)]

@@ -2,8 +2,8 @@
 
 use super::bounds::{EXACT, Q};
 use super::float::{float_product, float_reduced};
-use crate::arch::avx2::{HIGH, LIFT, PART};
-use crate::arch::vector::{FEW, SMALL};
+use crate::arch::avx2::{FEW, ROOM, START};
+use crate::arch::vector::SMALL;
 use crate::kernels::{MAX_DIGITS, MAX_TERMS};
 use crate::modulus::Modulus;
 
@@ -11,14 +11,7 @@ use crate::modulus::Modulus;
 const WORD: u128 = (1 << Modulus::MAX_BITS) - 1;
 
 #[test]
-fn sums_of_few_products_are_exact() {
-    // A residue or a word below 2^50 times a centered factor, and two residues that are not
-    // centered.
-    for product in [0.5 * Q, Q] {
-        let sum = FEW as f64 * float_product(product);
-        assert!(sum * Q <= EXACT, "{FEW} products are {sum} q");
-        assert!(float_reduced(sum, sum * Q) < 1.0);
-    }
+fn kernels_of_one_operation_are_exact() {
     // A difference of two words, and of two products.
     assert!(float_product(0.5 * Q) < 1.0);
     assert!(2.0 * float_product(0.5 * Q) < 2.0);
@@ -37,24 +30,27 @@ fn small_sums_are_small() {
 
 #[test]
 fn sums_in_doubles_have_room() {
-    let terms = MAX_TERMS as u128;
-    // 2^103 and a product stay below 2^104, where the unit is 2^51.
-    const { assert!(WORD * WORD < 1 << 102 && HIGH == 103 - 52) };
-    // What is left of a product is at most half of that unit.
-    let low = terms << (HIGH - 1);
-    assert!(low <= 1 << LIFT, "{MAX_TERMS} low parts");
-    // Lifted, and with its carry, the sum fits signed words and, cut, doubles.
-    let high = terms * (WORD * WORD).div_ceil(1 << HIGH);
-    let middle = (high << (HIGH - PART)) + ((low + (1 << LIFT)) >> PART);
-    assert!(low + (1 << LIFT) < 1 << 63 && middle < 1 << 63);
-    assert!((middle >> PART) < 1 << 52 && PART <= 52);
-    let part = (1u64 << PART) as f64;
-    let (top, middle) = ((middle >> PART) as f64, part);
-    let scaled = float_product(0.5 * middle) + float_product(0.5 * top);
-    // In the unit 1, for the largest and the smallest modulus.
-    for q in [Q, 3.0] {
-        let sum = scaled * q + part;
-        assert!(float_reduced(sum / q, sum) < 1.0);
+    // From START to its double the unit is 2^51, and rounding a product leaves half of it.
+    let (start, half) = (START as u128, 1u128 << 50);
+    assert!(start == 1 << 103 && ROOM as u128 * (WORD * WORD + half) <= start);
+    assert!(ROOM as u128 * half <= EXACT as u128 && FEW as u128 * half <= EXACT as u128 / 2);
+    for q in [Q, (1u64 << 49) as f64, 65537.0, 5.0, 3.0] {
+        // Words below 2^50 times residues, and the quotient of their sum: two roundings by 2^-53
+        // of it, and one to an integer.
+        let left = |high: f64| (0.5 + 2.0 * high / EXACT) * q;
+        let quotient = |terms: usize| terms as f64 * (1u64 << 50) as f64;
+        let (high, few) = (left(quotient(ROOM)), left(quotient(FEW)));
+        assert!(high <= 2.5 * q && few <= 1.5 * q);
+        // The low part by itself, or as it is.
+        let sum = high + left(EXACT / q);
+        let few = few + EXACT / 2.0;
+        for sum in [sum, few] {
+            assert!(sum < EXACT && sum / q < (1u64 << 51) as f64);
+            assert!(float_reduced(sum / q, sum) < 1.0);
+        }
+        // A settled sum leaves room for one product less.
+        let settled = float_reduced(sum / q, sum) * q;
+        assert!(settled + (ROOM - 1) as f64 * half as f64 <= EXACT);
     }
 }
 
