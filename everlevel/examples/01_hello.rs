@@ -1,6 +1,6 @@
 //! Example 1. Hello: twenty squarings of 2048 numbers, far past the last level, all exact.
 //!
-//! `cargo run --release -p everlevel --example 01_hello`
+//! `cargo run --release --example 01_hello`
 use everlevel::{Client, Error, Expr, OptIn, Params};
 
 fn main() -> Result<(), Error> {

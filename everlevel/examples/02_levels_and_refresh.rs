@@ -1,7 +1,7 @@
 //! Example 2. Levels and refresh: what a product takes from a ciphertext, when it is refused, what
 //! bootstrapping gives back, and a server that does it by itself.
 //!
-//! `cargo run --release -p everlevel --example 02_levels_and_refresh`; with `-- --secure` at 128
+//! `cargo run --release --example 02_levels_and_refresh`; with `-- --secure` at 128
 //! bits, in 1.8 GiB.
 use everlevel::lab::{Arithmetic, Scheme};
 use everlevel::{Client, Error, NextUse, OptIn, Params};

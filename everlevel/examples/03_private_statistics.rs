@@ -2,7 +2,7 @@
 //! returns five encrypted sums, and never sees a number. Means, deviations and the correlation
 //! follow. Owner and server share nothing but bytes; parameters are planned, with 128 bits.
 //!
-//! `cargo run --release -p everlevel --example 03_private_statistics`
+//! `cargo run --release --example 03_private_statistics`
 use everlevel::files::{Bounds, OpenOptions};
 use everlevel::{Client, Depth, Error, Requirements, Server, general_keys, system_rng};
 

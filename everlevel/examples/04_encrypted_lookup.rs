@@ -2,7 +2,7 @@
 //! table without learning which one. Equality in two ways: by Fermat, 1 - (x - key)^(p - 1), for
 //! keys modulo p; and digit by digit, after a digit removal, for keys modulo p^2.
 //!
-//! `cargo run --release -p everlevel --example 04_encrypted_lookup`; with `-- --secure` at 128
+//! `cargo run --release --example 04_encrypted_lookup`; with `-- --secure` at 128
 //! bits, in 0.8 GiB.
 use std::error::Error;
 

@@ -7,7 +7,7 @@
 //! 17^4 wraps: the client states the range of its numbers, from which those of the results follow,
 //! and a truncation or a comparison of what may have wrapped is refused.
 //!
-//! `cargo run --release -p everlevel --example 05_comparison_and_truncation`; with `-- --secure` at
+//! `cargo run --release --example 05_comparison_and_truncation`; with `-- --secure` at
 //! 128 bits: 1540 areas, in 0.4 GiB.
 use std::error::Error;
 

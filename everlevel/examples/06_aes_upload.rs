@@ -5,7 +5,7 @@
 //! the AES key, encrypted; then data in the size that they have under AES, with a label of
 //! 174 bytes; back one compact ciphertext.
 //!
-//! `cargo run --release -p everlevel --example 06_aes_upload`; with `-- --secure` at 128 bits:
+//! `cargo run --release --example 06_aes_upload`; with `-- --secure` at 128 bits:
 //! 15,360 integers in 1,920 blocks, a file of 3.8 GB and many gigabytes of memory.
 use std::error::Error;
 

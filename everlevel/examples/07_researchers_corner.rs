@@ -9,7 +9,7 @@
 //! little less capacity than theirs, and more products; at p = 127 more of both, as the sum over
 //! the giants comes a level after the deepest of them.
 //!
-//! `cargo run --release -p everlevel --example 07_researchers_corner`; with `-- --secure` at 128
+//! `cargo run --release --example 07_researchers_corner`; with `-- --secure` at 128
 //! bits and p = 127, in 0.4 GiB and a minute or two.
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,7 +1,7 @@
 //! Example 8. Typed integers: ages, balances and bonuses of customers, a filter, a fee by brackets,
 //! a table, the greater of two columns, and totals, all exact.
 //!
-//! `cargo run --release -p everlevel --example 08_typed_integers`; with `-- --secure` at 128 bits:
+//! `cargo run --release --example 08_typed_integers`; with `-- --secure` at 128 bits:
 //! 32,761 customers, in 3.2 GiB.
 use std::error::Error;
 

@@ -1,7 +1,7 @@
 //! Example 16. Expressions of typed integers: a sum that cannot overflow, the lesser of two columns
 //! and an equality, computed together.
 //!
-//! `cargo run --release -p everlevel --example 16_expressions`; with `-- --secure` at 128 bits:
+//! `cargo run --release --example 16_expressions`; with `-- --secure` at 128 bits:
 //! 32,768 pairs of 32 bits.
 use std::error::Error;
 

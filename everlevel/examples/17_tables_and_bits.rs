@@ -1,7 +1,7 @@
 //! Example 17. Tables and bits of encrypted bytes: a public table, the number of ones, a shift, and
 //! a quotient that is rounded down.
 //!
-//! `cargo run --release -p everlevel --example 17_tables_and_bits`; with `-- --secure` at 128 bits:
+//! `cargo run --release --example 17_tables_and_bits`; with `-- --secure` at 128 bits:
 //! 32,768 bytes.
 use std::error::Error;
 

@@ -1,7 +1,7 @@
 //! Example 18. A planned program: the best of a list of scores and the median of them, with what it
 //! takes known before there is a key, on a server that has the keys of this program alone.
 //!
-//! `cargo run --release -p everlevel --example 18_planned`; with `-- --secure` at 128 bits: 100
+//! `cargo run --release --example 18_planned`; with `-- --secure` at 128 bits: 100
 //! scores, on the set that the plan chooses.
 use std::error::Error;
 

@@ -1,7 +1,7 @@
 //! Example 19. A service computes: keys and columns are sent, a program runs there as a job, and
 //! its encrypted result comes back.
 //!
-//! `cargo run --release -p everlevel --example 19_remote`, with the token of a tenant in
+//! `cargo run --release --example 19_remote`, with the token of a tenant in
 //! EVERLEVEL_TOKEN, and the address of the service in EVERLEVEL_URL if it is not
 //! http://127.0.0.1:8420. `everlevel serve --demo` is a service to try it with.
 use std::error::Error;

@@ -2,7 +2,7 @@
 //! parallel regions as the engine has them, and these are scheduled on cores that share a limited
 //! memory bandwidth.
 //!
-//! `cargo run --release -p everlevel-circuit --example cores -- bgv-65537-n15 50 100 200`: a set,
+//! `cargo run --release --example cores -- bgv-65537-n15 50 100 200`: a set,
 //! and the bandwidths of the machine in GB/s.
 
 use std::error::Error;

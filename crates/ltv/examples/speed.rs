@@ -1,7 +1,7 @@
 //! Time of the operations of LTV over prime powers, level by level, beside what they leave of the
 //! modulus.
 //!
-//! `cargo run --release -p everlevel-ltv --example speed -- [SET] [polynomial]
+//! `cargo run --release --example speed -- [SET] [polynomial]
 //! [windows=BITS]`; RAYON_NUM_THREADS chooses the threads.
 
 use std::time::Instant;

@@ -99,9 +99,29 @@ impl PrimePower {
         Modulus::new(u64::try_from(self.value).ok()?).ok()
     }
 
+    /// Whether p^e is below 2^62, so that sums and differences of residues are signed words.
+    #[inline]
+    fn is_short(&self) -> bool {
+        self.value >> 62 == 0
+    }
+
     /// x mod p^e for any x.
+    #[inline]
     pub fn reduce_u64(&self, x: u64) -> u64 {
-        self.reduce_u128(u128::from(x))
+        if self.is_short() { self.reduce_short(x) } else { self.reduce_u128(u128::from(x)) }
+    }
+
+    /// x mod p^e for p^e below 2^62 and any x: a mask for p = 2, else two word products.
+    #[inline]
+    fn reduce_short(&self, x: u64) -> u64 {
+        if self.p == 2 {
+            return x & self.last();
+        }
+        // The high word of the ratio is floor((2^64 - 1) / p^e), for p^e does not divide 2^64, so
+        // that this is at most 1 below floor(x / p^e).
+        let quotient = ((u128::from(x) * u128::from(self.ratio[0])) >> 64) as u64;
+        let value = self.value as u64;
+        self.lifted_short(x.wrapping_sub(quotient.wrapping_mul(value)).wrapping_sub(value))
     }
 
     /// x mod p^e for any x: a mask for p = 2, else five word products, and two more from 2^62 on.
@@ -117,11 +137,12 @@ impl PrimePower {
             u128::from(x0) * u128::from(self.ratio[0]) + u128::from(high(x0, self.ratio[1]));
         let other = u128::from(x1) * u128::from(self.ratio[1]) + u128::from(cross as u64);
         let carried = (cross >> 64) + (other >> 64);
-        if self.value >> 62 == 0 {
+        if self.is_short() {
             // The remainder is a word, and only the low word of the quotient matters.
             let quotient = x1.wrapping_mul(self.ratio[0]).wrapping_add(carried as u64);
-            let remainder = x0.wrapping_sub(quotient.wrapping_mul(self.value as u64));
-            return self.lifted(u128::from(remainder).wrapping_sub(self.value));
+            let value = self.value as u64;
+            let remainder = x0.wrapping_sub(quotient.wrapping_mul(value));
+            return self.lifted_short(remainder.wrapping_sub(value));
         }
         let quotient = u128::from(x1) * u128::from(self.ratio[0]) + carried;
         let remainder = x.wrapping_sub(quotient.wrapping_mul(self.value));
@@ -132,6 +153,12 @@ impl PrimePower {
     #[inline]
     fn lifted(&self, x: u128) -> u64 {
         (x as u64).wrapping_add(self.value as u64 & sign(x))
+    }
+
+    /// The same for p^e below 2^62, in a word.
+    #[inline]
+    fn lifted_short(&self, x: u64) -> u64 {
+        x.wrapping_add(self.value as u64 & ((x as i64) >> 63) as u64)
     }
 
     /// The residue of a signed word, in 0..p^e.
@@ -162,14 +189,21 @@ impl PrimePower {
     /// a + b, for any a and b.
     #[inline]
     pub fn add(&self, a: u64, b: u64) -> u64 {
-        let sum = u128::from(self.residue(a)) + u128::from(self.residue(b));
-        self.lifted(sum.wrapping_sub(self.value))
+        let (a, b) = (self.residue(a), self.residue(b));
+        if self.is_short() {
+            return self.lifted_short((a + b).wrapping_sub(self.value as u64));
+        }
+        self.lifted((u128::from(a) + u128::from(b)).wrapping_sub(self.value))
     }
 
     /// a - b, for any a and b.
     #[inline]
     pub fn sub(&self, a: u64, b: u64) -> u64 {
-        self.lifted(u128::from(self.residue(a)).wrapping_sub(u128::from(self.residue(b))))
+        let (a, b) = (self.residue(a), self.residue(b));
+        if self.is_short() {
+            return self.lifted_short(a.wrapping_sub(b));
+        }
+        self.lifted(u128::from(a).wrapping_sub(u128::from(b)))
     }
 
     /// -a, for any a.
@@ -181,7 +215,12 @@ impl PrimePower {
     /// a b, for any a and b.
     #[inline]
     pub fn mul(&self, a: u64, b: u64) -> u64 {
-        self.reduce_u128(u128::from(a) * u128::from(b))
+        let product = u128::from(a) * u128::from(b);
+        // Below 2^32 the product of residues is a word, whichever they are.
+        if self.value >> 32 == 0 && product >> 64 == 0 {
+            return self.reduce_short(product as u64);
+        }
+        self.reduce_u128(product)
     }
 
     /// a^k, for any a; a^0 = 1.
@@ -264,13 +303,16 @@ mod tests {
     fn reductions_are_exact_around_the_edges() {
         let moduli = [
             (257, 1),
+            (65537, 1),
+            (4_294_967_291, 1),
+            (4_294_967_311, 1),
             (65537, 2),
             (33_554_393, 2),
             (1_125_899_906_842_597, 1),
             (4_611_686_018_427_387_847, 1),
         ];
         let above = [(3, 40), (4_294_967_291, 2), (u64::MAX - 58, 1), (2, 62), (2, 63), (2, 64)];
-        let below = [(2, 1), (2, 33), (2, 61), (3, 39)];
+        let below = [(2, 1), (2, 32), (2, 33), (2, 61), (3, 20), (3, 39)];
         for (p, e) in moduli.into_iter().chain(below).chain(above) {
             let t = PrimePower::new(p, e).unwrap();
             let (wide, last) = (t.wide(), t.last());
@@ -282,6 +324,7 @@ mod tests {
                 let edge = [0, 1, half, half - 1, last - 1, last, u64::MAX][i as usize % 7];
                 let residue = |x: u64| (u128::from(x) % wide) as u64;
                 let pairs = [(residue(x), residue(x.rotate_left(32))), (x, edge), (edge, last)];
+                assert_eq!(t.reduce_u64(x), residue(x), "{x} mod {p}^{e}");
                 for (a, b) in pairs {
                     let (wide_a, wide_b) = (u128::from(a), u128::from(b));
                     assert_eq!(u128::from(t.add(a, b)), (wide_a + wide_b) % wide);

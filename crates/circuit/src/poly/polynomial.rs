@@ -53,15 +53,25 @@ impl Polynomial {
         if values.len() != n {
             return Err(CircuitError::SlotCount { expected: n, found: values.len() });
         }
-        let mut divided: Vec<u64> = values.iter().map(|v| t.reduce_u64(*v)).collect();
-        for order in 1..n {
-            let gaps: Vec<u64> = (order..n).map(|i| t.sub(points[i], points[i - order])).collect();
-            let inverses = invert_all(&t, &gaps)?;
-            for i in (order..n).rev() {
-                divided[i] = t.mul(t.sub(divided[i], divided[i - 1]), inverses[i - order]);
+        // Of the points that are left: what the form so far lacks of the value, and the product of
+        // the differences from all points before.
+        let mut rest: Vec<u64> = values.iter().map(|v| t.reduce_u64(*v)).collect();
+        let mut products = vec![1; n];
+        for k in 0..n {
+            let inverse = t.inv(products[k]).map_err(|error| {
+                // Report the difference without an inverse, not the product.
+                let before = &points[..k];
+                before.iter().find_map(|x| t.inv(t.sub(points[k], *x)).err()).unwrap_or(error)
+            })?;
+            let (found, left) = rest[k..].split_first_mut().expect("k is below n");
+            *found = t.mul(*found, inverse);
+            let next = left.iter_mut().zip(&mut products[k + 1..]).zip(&points[k + 1..]);
+            for ((rest, product), x) in next {
+                *rest = t.sub(*rest, t.mul(*found, *product));
+                *product = t.mul(*product, t.sub(*x, points[k]));
             }
         }
-        Ok(Polynomial::from_newton(t, points, &divided))
+        Ok(Polynomial::from_newton(t, points, &rest))
     }
 
     /// (x + c) times the polynomial.
@@ -117,26 +127,6 @@ impl Polynomial {
         let t = self.modulus;
         self.coefficients.iter().rev().fold(0, |acc, c| t.add(t.mul(acc, x), *c))
     }
-}
-
-/// Inverses of all numbers with one inversion (Montgomery's trick).
-fn invert_all(t: &PrimePower, xs: &[u64]) -> Result<Vec<u64>, CircuitError> {
-    let mut out = Vec::with_capacity(xs.len());
-    let mut product = 1;
-    for x in xs {
-        out.push(product);
-        product = t.mul(product, *x);
-    }
-    let mut inverse = match t.inv(product) {
-        Ok(inverse) => inverse,
-        // Report the number without an inverse, not the product.
-        Err(error) => return Err(xs.iter().find_map(|x| t.inv(*x).err()).unwrap_or(error).into()),
-    };
-    for (slot, x) in out.iter_mut().zip(xs).rev() {
-        *slot = t.mul(*slot, inverse);
-        inverse = t.mul(inverse, *x);
-    }
-    Ok(out)
 }
 
 #[cfg(test)]

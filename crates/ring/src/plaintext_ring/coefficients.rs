@@ -75,11 +75,12 @@ impl PlaintextRing {
         if let Some(axes) = self.shape.axes() {
             return map_exponents(axes, a, q, |_, exponent| exponent * g.exponent());
         }
+        // n and m = 2n are powers of two.
         let mut out = vec![0; n];
         let mut target = 0;
         for &x in a {
-            out[target % n] = if target >= n { q.neg(x) } else { x };
-            target = (target + g.exponent() as usize) % m;
+            out[target & (n - 1)] = if target >= n { q.neg(x) } else { x };
+            target = (target + g.exponent() as usize) & (m - 1);
         }
         out
     }
