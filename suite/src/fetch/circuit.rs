@@ -63,7 +63,8 @@ impl Search {
         let points: Vec<u64> = scores.clone().map(|score| t.reduce_i64(score)).collect();
         let values: Vec<u64> = scores.map(|score| u64::from(workload.matches(score))).collect();
         let polynomial = Polynomial::interpolate(t, &points, &values)?;
-        let threshold = PolynomialPlan::new(&[polynomial], DepthGoal::Least)?;
+        let threshold =
+            PolynomialPlan::at_levels(&[polynomial], DepthGoal::Least, workload.term_levels())?;
         let chunks = workload.chunks(params.slots());
         let (folds, stride) = (folds(params, workload), stride(shape.columns()));
         Ok(Search { expansion, threshold, chunks, folds, stride })
