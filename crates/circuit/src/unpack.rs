@@ -17,7 +17,7 @@
 //! of each step.
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{ExactScheme, SchemeError};
+use everlevel_scheme::{ExactScheme, SchemeError, SparseForm};
 
 use crate::error::CircuitError;
 
@@ -153,6 +153,12 @@ impl Unpacking {
     }
 }
 
+/// Σ w x of the values with constants other than 0.
+fn form(weights: &[i64]) -> SparseForm {
+    let terms = weights.iter().copied().enumerate().filter(|(_, w)| *w != 0);
+    SparseForm { terms: terms.collect(), constant: 0 }
+}
+
 impl Stage {
     /// The parts of each of these with j below `count`, in bit-reversed order of j.
     fn apart<S: ExactScheme>(
@@ -195,28 +201,27 @@ impl Stage {
         siblings: Parts<S::Ciphertext>,
         count: usize,
     ) -> Result<Parts<S::Ciphertext>, SchemeError> {
-        let (mut sums, mut to_turn) = (Vec::new(), Vec::new());
+        let (mut evens, mut odds) = (Vec::new(), Vec::new());
         for (b, j) in siblings {
             let images = scheme.apply_galois_many(&b, &self.elements)?;
-            let (first, next, both) = (&images[0], &images[1], &images[2]);
-            let (u, w) = (scheme.add(&b, first)?, scheme.sub(&b, first)?);
-            sums.push((j, u, w, scheme.add(next, both)?));
-            to_turn.push(scheme.sub(next, both)?);
+            let xs: Vec<&S::Ciphertext> = std::iter::once(&b).chain(&images).collect();
+            // The even parts, then w and y.
+            let rows = [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 0, 0], [0, 0, 1, -1]];
+            let mut even = scheme.sparse_combinations(&xs, &rows.map(|row| form(&row)))?;
+            odds.push(even.split_off(2));
+            evens.push((even, j));
         }
-        let factors: Vec<_> = to_turn.iter().map(|y| (y, -self.quarter)).collect();
+        let factors: Vec<_> = odds.iter().map(|odd| (&odd[1], -self.quarter)).collect();
         let turned = scheme.mul_monomials(&factors)?;
         // What is left of each power of X comes last, and is kept beside the part until then.
         let (low, high) = (1_usize << self.step, 2_usize << self.step);
-        let mut parts = Vec::with_capacity(4 * sums.len());
-        for ((j, u, w, v), z) in sums.into_iter().zip(turned) {
-            parts.push((scheme.add(&u, &v)?, j, 0));
-            if j | high < count {
-                parts.push((scheme.sub(&u, &v)?, j, high));
-            }
-            parts.push((scheme.add(&w, &z)?, j, low));
-            if j | low | high < count {
-                parts.push((scheme.sub(&w, &z)?, j, low | high));
-            }
+        let mut parts = Vec::with_capacity(4 * evens.len());
+        for (((even, j), odd), z) in evens.into_iter().zip(odds).zip(turned) {
+            let rows = [[1, 1], [1, -1]].map(|row| form(&row));
+            let odd = scheme.sparse_combinations(&[&odd[0], &z], &rows)?;
+            let all = even.into_iter().chain(odd).zip([0, high, low, low | high]);
+            let asked = all.filter(|(_, bits)| j | bits < count);
+            parts.extend(asked.map(|(part, bits)| (part, j, bits)));
         }
         let moved = parts.iter().filter(|(_, _, bits)| *bits > 0);
         let factors: Vec<_> = moved.map(|(part, _, bits)| (part, -(*bits as i64))).collect();
