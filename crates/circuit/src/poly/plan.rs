@@ -47,8 +47,8 @@ impl PolynomialPlan {
     /// moduli differ, [`CircuitError::TooDeep`] if no evaluation is within [`DepthGoal::AtMost`].
     pub fn new(polynomials: &[Polynomial], goal: DepthGoal) -> Result<Self, CircuitError> {
         let (prime, builder, powers) = variable(polynomials)?;
-        let programs = candidates(&builder, &powers, polynomials).map(finished);
-        Ok(PolynomialPlan { prime, program: best(programs, goal)? })
+        let found = candidates(&builder, &powers, polynomials);
+        Ok(PolynomialPlan { prime, program: best(within(found, polynomials, goal), goal)? })
     }
 
     /// [`PolynomialPlan::new`] with the terms of blocks at no more levels than `levels`: the powers
@@ -67,8 +67,8 @@ impl PolynomialPlan {
         levels: NonZeroU32,
     ) -> Result<Self, CircuitError> {
         let (prime, builder, powers) = variable(polynomials)?;
-        let programs = candidates_at_levels(&builder, &powers, polynomials, Some(levels));
-        Ok(PolynomialPlan { prime, program: best(programs.map(finished), goal)? })
+        let found = candidates_at_levels(&builder, &powers, polynomials, Some(levels));
+        Ok(PolynomialPlan { prime, program: best(within(found, polynomials, goal), goal)? })
     }
 
     /// All plans that [`PolynomialPlan::new`] chooses from, for choices by another measure, such as
@@ -123,6 +123,28 @@ fn variable(polynomials: &[Polynomial]) -> Result<(u64, CircuitBuilder, PowerTab
 fn finished(candidate: Result<Candidate, CircuitError>) -> Result<Circuit, CircuitError> {
     let Candidate { builder, outputs, .. } = candidate?;
     builder.finish(&outputs)
+}
+
+/// The programs of candidates. Where one polynomial is to have least depth, those that are deeper
+/// than one before are not finished, as they would not be chosen.
+fn within(
+    candidates: impl Iterator<Item = Result<Candidate, CircuitError>>,
+    polynomials: &[Polynomial],
+    goal: DepthGoal,
+) -> impl Iterator<Item = Result<Circuit, CircuitError>> {
+    let shallow = goal == DepthGoal::Least && polynomials.len() == 1;
+    let mut least = u32::MAX;
+    candidates.filter_map(move |candidate| {
+        let depth =
+            |candidate: &Candidate| candidate.builder.depth(*candidate.outputs.first()?).ok();
+        if let Some(depth) = candidate.as_ref().ok().filter(|_| shallow).and_then(depth) {
+            if depth > least {
+                return None;
+            }
+            least = depth;
+        }
+        Some(finished(candidate))
+    })
 }
 
 #[cfg(test)]
