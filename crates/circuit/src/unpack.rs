@@ -18,6 +18,7 @@
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{ExactScheme, SchemeError, SparseForm};
+use rayon::prelude::*;
 
 use crate::error::CircuitError;
 
@@ -201,22 +202,23 @@ impl Stage {
         siblings: Parts<S::Ciphertext>,
         count: usize,
     ) -> Result<Parts<S::Ciphertext>, SchemeError> {
-        let (mut evens, mut odds) = (Vec::new(), Vec::new());
-        for (b, j) in siblings {
+        // Threads that take a sibling each do not wait for each other at every step.
+        let taken = |(b, j): (S::Ciphertext, usize)| {
             let images = scheme.apply_galois_many(&b, &self.elements)?;
             let xs: Vec<&S::Ciphertext> = std::iter::once(&b).chain(&images).collect();
             // The even parts, then w and y.
             let rows = [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 0, 0], [0, 0, 1, -1]];
             let mut even = scheme.sparse_combinations(&xs, &rows.map(|row| form(&row)))?;
-            odds.push(even.split_off(2));
-            evens.push((even, j));
-        }
-        let factors: Vec<_> = odds.iter().map(|odd| (&odd[1], -self.quarter)).collect();
+            let odd = even.split_off(2);
+            Ok::<_, SchemeError>((even, odd, j))
+        };
+        let taken = siblings.into_par_iter().map(taken).collect::<Result<Vec<_>, _>>()?;
+        let factors: Vec<_> = taken.iter().map(|(_, odd, _)| (&odd[1], -self.quarter)).collect();
         let turned = scheme.mul_monomials(&factors)?;
         // What is left of each power of X comes last, and is kept beside the part until then.
         let (low, high) = (1_usize << self.step, 2_usize << self.step);
-        let mut parts = Vec::with_capacity(4 * evens.len());
-        for (((even, j), odd), z) in evens.into_iter().zip(odds).zip(turned) {
+        let mut parts = Vec::with_capacity(4 * taken.len());
+        for ((even, odd, j), z) in taken.into_iter().zip(turned) {
             let rows = [[1, 1], [1, -1]].map(|row| form(&row));
             let odd = scheme.sparse_combinations(&[&odd[0], &z], &rows)?;
             let all = even.into_iter().chain(odd).zip([0, high, low, low | high]);

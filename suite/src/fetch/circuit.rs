@@ -107,14 +107,18 @@ impl Search {
         &self,
         scheme: &S,
         query: S::Ciphertext,
-        database: &mut impl Database<S>,
+        database: &mut (impl Database<S> + Send),
         task: Task,
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
-        let scores = self.scores(scheme, query, database)?;
-        match task {
-            Task::Count => Ok(vec![self.count(scheme, &scores)?]),
-            Task::Fetch => self.accumulate(scheme, &scores, database),
-        }
+        // A thread outside of the pool would be suspended and resumed at each of several thousand
+        // parallel steps.
+        rayon::scope(|_| {
+            let scores = self.scores(scheme, query, database)?;
+            match task {
+                Task::Count => Ok(vec![self.count(scheme, &scores)?]),
+                Task::Fetch => self.accumulate(scheme, &scores, database),
+            }
+        })
     }
 
     /// The scores of each chunk, not relinearized yet.
