@@ -3,9 +3,9 @@
 //! The client sends Σ_j x_j 2^-k X^j for `count` numbers x_j, 2^k being `count` rounded up to a
 //! power of two: one ciphertext instead of one for each number. The tree of
 //! [`Unpacking`](crate::unpack::Unpacking), k steps deep, takes the polynomial apart into its parts
-//! in Z\[X^(2^k)\], which are constants, each times 2^k: encryptions of x_j in every slot. Two steps
-//! are made at once, so that three key switches share a decomposition: fewer transforms for half as
-//! many keys again. Source: Angel, Chen, Laine and Setty 2018 (ia.cr/2017/1142), section 3.3.
+//! in Z\[X^(2^k)\], which are constants, each times 2^k: encryptions of x_j in every slot. Two
+//! steps are made at once, so that three key switches share a decomposition: fewer transforms for
+//! half as many keys again. Source: Angel, Chen, Laine and Setty 2018 (ia.cr/2017/1142), section 3.3.
 
 use everlevel_ring::{GaloisElement, PrimePower, SlotShape};
 use everlevel_scheme::{ExactScheme, Params, Plaintext, SchemeError};

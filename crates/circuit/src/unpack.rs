@@ -22,8 +22,8 @@ use rayon::prelude::*;
 
 use crate::error::CircuitError;
 
-/// How many siblings the last stage takes apart together, where two steps are made at once: all that
-/// two steps make of one polynomial.
+/// How many siblings the last stage takes apart together, where two steps are made at once: all
+/// that two steps make of one polynomial.
 const SIBLINGS: usize = 4;
 
 /// The decomposition for given slots.

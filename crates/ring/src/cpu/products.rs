@@ -53,9 +53,9 @@ impl Cpu {
 
     /// For each list Σ x0 y0, Σ (x0 y1 + x1 y0) and Σ x1 y1, y1 being the expansion of a seed as
     /// component 0 ([`sample::expand`](crate::sample::expand)), of which a few words at a time are
-    /// made where they are multiplied. Each list modulo each prime is a task, as the stream of a seed
-    /// is made in order; those of one prime follow each other, so that factors that several lists
-    /// have come from a cache.
+    /// made where they are multiplied. Each list modulo each prime is a task, as the stream of a
+    /// seed is made in order; those of one prime follow each other, so that factors that several
+    /// lists have come from a cache.
     pub fn sums_of_seeded_products(
         &self,
         basis: Basis,
