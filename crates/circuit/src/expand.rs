@@ -5,7 +5,8 @@
 //! [`Unpacking`](crate::unpack::Unpacking), k steps deep, takes the polynomial apart into its parts
 //! in Z\[X^(2^k)\], which are constants, each times 2^k: encryptions of x_j in every slot. Two
 //! steps are made at once, so that three key switches share a decomposition: fewer transforms for
-//! half as many keys again. Source: Angel, Chen, Laine and Setty 2018 (ia.cr/2017/1142), section 3.3.
+//! half as many keys again. Source: Angel, Chen, Laine and Setty 2018 (ia.cr/2017/1142), section
+//! 3.3.
 
 use everlevel_ring::{GaloisElement, PrimePower, SlotShape};
 use everlevel_scheme::{ExactScheme, Params, Plaintext, SchemeError};

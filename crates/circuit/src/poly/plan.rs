@@ -55,9 +55,9 @@ impl PolynomialPlan {
     /// of the largest depth at one, those of the next one at another, and all others at the last.
     ///
     /// Otherwise each block is switched down once for every level that its terms have. With b
-    /// blocks of k terms, about b log2 k switches become k and b (`levels` - 1). The constants of terms
-    /// that share a level with the deepest ones are not absorbed by switches any more, so the noise
-    /// of a block grows by up to one bit with one level, and by next to nothing with two.
+    /// blocks of k terms, about b log2 k switches become k and b (`levels` - 1). The constants of
+    /// terms that share a level with the deepest ones are not absorbed by switches any more, so the
+    /// noise of a block grows by up to one bit with one level, and by next to nothing with two.
     ///
     /// # Errors
     /// As [`PolynomialPlan::new`].
