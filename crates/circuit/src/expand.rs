@@ -3,8 +3,10 @@
 //! The client sends Σ_j x_j 2^-k X^j for `count` numbers x_j, 2^k being `count` rounded up to a
 //! power of two: one ciphertext instead of one for each number. The tree of
 //! [`Unpacking`](crate::unpack::Unpacking), k steps deep, takes the polynomial apart into its parts
-//! in Z\[X^(2^k)\], which are constants, each times 2^k: encryptions of x_j in every slot. Source:
-//! Angel, Chen, Laine and Setty 2018 (ia.cr/2017/1142), section 3.3.
+//! in Z\[X^(2^k)\], which are constants, each times 2^k: encryptions of x_j in every slot. Two
+//! steps are made at once, so that three key switches share a decomposition: fewer transforms for
+//! half as many keys again. Source: Angel, Chen, Laine and Setty 2018 (ia.cr/2017/1142), section
+//! 3.3.
 
 use everlevel_ring::{GaloisElement, PrimePower, SlotShape};
 use everlevel_scheme::{ExactScheme, Params, Plaintext, SchemeError};
@@ -55,7 +57,8 @@ impl Expansion {
         self.count
     }
 
-    /// The automorphisms that need keys: k.
+    /// The automorphisms that need keys: three for every two steps, one for the first of an odd
+    /// number of steps.
     pub fn galois_elements(&self) -> &[GaloisElement] {
         self.unpacking.galois_elements()
     }
@@ -68,7 +71,7 @@ impl Expansion {
     /// The places of the numbers in the order in which [`Expansion::expand`] comes to them: that of
     /// their bits reversed, for five numbers 0, 4, 2, 1, 3.
     pub fn order(&self) -> Vec<usize> {
-        let bits = self.galois_elements().len() as u32;
+        let bits = self.unpacking.parts().ilog2();
         let reversed = |i: usize| match bits {
             0 => 0,
             _ => i.reverse_bits() >> (usize::BITS - bits),
@@ -101,10 +104,11 @@ impl Expansion {
     }
 
     /// Calls `visit(j, x_j)` once for each number, in the order of [`Expansion::order`]: x_j is in
-    /// every slot, at the level of `x`. Besides those that `visit` keeps, at most k + 2 ciphertexts
-    /// are in memory. No level; each of the k steps doubles the noise and adds that of a key
-    /// switch: noise N becomes at most 2^k N + (2^k - 1) K, K being that of a key switch, as an
-    /// absolute value. Values stay exact, as the plaintext has been divided by 2^k.
+    /// every slot, at the level of `x`. Besides those that `visit` keeps, at most 2 k + 16
+    /// ciphertexts are in memory between its calls, and twice that within a step. No level; each of
+    /// the k steps doubles the noise and adds that of a key switch: noise N becomes at most 2^k N +
+    /// (2^k - 1) K, K being that of a key switch, as an absolute value. Values stay exact, as the
+    /// plaintext has been divided by 2^k.
     ///
     /// For a ciphertext of any other polynomial than those of [`Expansion::encode`], `visit`
     /// receives 2^k times the part in Z\[X^(2^k)\] that belongs to j.

@@ -17,32 +17,84 @@
 //! of each step.
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{ExactScheme, SchemeError};
+use everlevel_scheme::{ExactScheme, SchemeError, SparseForm};
+use rayon::prelude::*;
 
 use crate::error::CircuitError;
+
+/// How many siblings the last stage takes apart together, where two steps are made at once: all
+/// that two steps make of one polynomial.
+const SIBLINGS: usize = 4;
 
 /// The decomposition for given slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unpacking {
-    /// φ_i for i = 0, 1, ..
-    steps: Vec<GaloisElement>,
+    stages: Vec<Stage>,
+    /// The automorphisms of all stages.
+    elements: Vec<GaloisElement>,
+    /// log2 d.
+    depth: u32,
+    /// How many siblings the last stage takes apart together.
+    together: usize,
 }
+
+/// One step of the tree, or two of them at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stage {
+    /// i, the first of the steps.
+    step: u32,
+    /// φ_i, or φ_i, φ_(i+1) and φ_i φ_(i+1).
+    elements: Vec<GaloisElement>,
+    /// n/2: φ_(i+1) takes X^(-2^i) to X^(-2^i - n/2).
+    quarter: i64,
+}
+
+/// Ciphertexts that are still to be taken apart, with the low bits of j.
+type Parts<C> = Vec<(C, usize)>;
 
 impl Unpacking {
     /// The decomposition for the slots of `shape`.
     pub fn new(shape: &SlotShape) -> Self {
-        Unpacking { steps: shape.projection() }
+        Self::of(shape, &shape.projection(), 1)
     }
 
     /// The decomposition into 2^`depth` parts, whatever the degree of the slots, for an index that
-    /// is a power of two and at least 2^(`depth` + 1).
+    /// is a power of two and at least 2^(`depth` + 1); two steps at once.
+    ///
+    /// The four parts after steps i and i + 1 come from the images of b under φ_i, φ_(i+1) and
+    /// φ_i φ_(i+1), with one decomposition for three key switches:
+    ///
+    /// ```text
+    /// u = b + φ_i(b), w = b - φ_i(b), v and y the same of φ_(i+1)(b), z = X^(-n/2) y:
+    /// u + v,   X^(-2^(i+1)) (u - v),   X^(-2^i) (w + z),   X^(-2^i - 2^(i+1)) (w - z).
+    /// ```
     pub(crate) fn into_parts(shape: &SlotShape, depth: u32) -> Self {
-        Unpacking { steps: shape.sign_changes(depth) }
+        Self::of(shape, &shape.sign_changes(depth), 2)
+    }
+
+    /// `at_once` steps at once, one or two. If their number is odd, the first one is by itself: the
+    /// last ones have the most nodes.
+    fn of(shape: &SlotShape, steps: &[GaloisElement], at_once: usize) -> Self {
+        let quarter = (shape.ring_index() / 4) as i64;
+        let (first, rest) = steps.split_at(steps.len() % at_once);
+        let mut stages: Vec<Stage> = Vec::new();
+        let mut step = 0;
+        for alike in first.chunks(1).chain(rest.chunks(at_once)) {
+            let elements = match alike {
+                [phi, next] => vec![*phi, *next, shape.compose(*phi, *next)],
+                _ => alike.to_vec(),
+            };
+            stages.push(Stage { step, elements, quarter });
+            step += alike.len() as u32;
+        }
+        let elements = stages.iter().flat_map(|stage| stage.elements.clone()).collect();
+        let together = if at_once == 1 { 1 } else { SIBLINGS };
+        Unpacking { stages, elements, depth: step, together }
     }
 
     /// The number d of parts.
     pub fn parts(&self) -> usize {
-        1 << self.steps.len()
+        1 << self.depth
     }
 
     /// The number of key switches: d - 1.
@@ -50,9 +102,9 @@ impl Unpacking {
         self.parts() - 1
     }
 
-    /// The automorphisms that need keys: log2 d.
+    /// The automorphisms that need keys: log2 d for [`Unpacking::new`].
     pub fn galois_elements(&self) -> &[GaloisElement] {
-        &self.steps
+        &self.elements
     }
 
     /// Calls `visit(j, d a_j(X^d))` once for each j below d, in bit-reversed order of j: for d = 4,
@@ -79,22 +131,108 @@ impl Unpacking {
         count: usize,
         mut visit: impl FnMut(usize, S::Ciphertext) -> Result<(), E>,
     ) -> Result<(), E> {
-        // The polynomials that are still to be split, the next one last: ciphertexts, their steps
+        // The polynomials that are still to be split, the next one last: ciphertexts, their stages
         // done, and the low bits of j.
         let mut waiting = vec![(x, 0, 0)];
-        while let Some((b, step, j)) = waiting.pop() {
-            let Some(&phi) = self.steps.get(step) else {
+        while let Some((b, done, j)) = waiting.pop() {
+            let Some(stage) = self.stages.get(done) else {
                 visit(j, b)?;
                 continue;
             };
-            let image = scheme.apply_galois(&b, phi)?;
-            if j | 1 << step < count {
-                let odd = scheme.mul_monomial(&scheme.sub(&b, &image)?, -(1 << step))?;
-                waiting.push((odd, step + 1, j | 1 << step));
+            let mut siblings = vec![(b, j)];
+            if done + 1 == self.stages.len() {
+                while siblings.len() < self.together
+                    && let Some((b, _, j)) = waiting.pop_if(|(_, others, _)| *others == done)
+                {
+                    siblings.push((b, j));
+                }
             }
-            waiting.push((scheme.add(&b, &image)?, step + 1, j));
+            let parts = stage.apart(scheme, siblings, count)?;
+            waiting.extend(parts.into_iter().rev().map(|(part, j)| (part, done + 1, j)));
         }
         Ok(())
+    }
+}
+
+/// Σ w x of the values with constants other than 0.
+fn form(weights: &[i64]) -> SparseForm {
+    let terms = weights.iter().copied().enumerate().filter(|(_, w)| *w != 0);
+    SparseForm { terms: terms.collect(), constant: 0 }
+}
+
+impl Stage {
+    /// The parts of each of these with j below `count`, in bit-reversed order of j.
+    fn apart<S: ExactScheme>(
+        &self,
+        scheme: &S,
+        siblings: Parts<S::Ciphertext>,
+        count: usize,
+    ) -> Result<Parts<S::Ciphertext>, SchemeError> {
+        match self.elements[..] {
+            [phi] => self.halves(scheme, phi, siblings, count),
+            _ => self.quarters(scheme, siblings, count),
+        }
+    }
+
+    /// Two parts of each.
+    fn halves<S: ExactScheme>(
+        &self,
+        scheme: &S,
+        phi: GaloisElement,
+        siblings: Parts<S::Ciphertext>,
+        count: usize,
+    ) -> Result<Parts<S::Ciphertext>, SchemeError> {
+        let mut parts = Vec::with_capacity(2 * siblings.len());
+        for (b, j) in siblings {
+            let (image, odd) = (scheme.apply_galois(&b, phi)?, j | 1 << self.step);
+            let turned = match odd < count {
+                true => Some(scheme.mul_monomial(&scheme.sub(&b, &image)?, -(1_i64 << self.step))?),
+                false => None,
+            };
+            parts.push((scheme.add(&b, &image)?, j));
+            parts.extend(turned.map(|part| (part, odd)));
+        }
+        Ok(parts)
+    }
+
+    /// Four parts of each; powers of X are transformed once for all of them.
+    fn quarters<S: ExactScheme>(
+        &self,
+        scheme: &S,
+        siblings: Parts<S::Ciphertext>,
+        count: usize,
+    ) -> Result<Parts<S::Ciphertext>, SchemeError> {
+        // Threads that take a sibling each do not wait for each other at every step.
+        let taken = |(b, j): (S::Ciphertext, usize)| {
+            let images = scheme.apply_galois_many(&b, &self.elements)?;
+            let xs: Vec<&S::Ciphertext> = std::iter::once(&b).chain(&images).collect();
+            // The even parts, then w and y.
+            let rows = [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 0, 0], [0, 0, 1, -1]];
+            let mut even = scheme.sparse_combinations(&xs, &rows.map(|row| form(&row)))?;
+            let odd = even.split_off(2);
+            Ok::<_, SchemeError>((even, odd, j))
+        };
+        let taken = siblings.into_par_iter().map(taken).collect::<Result<Vec<_>, _>>()?;
+        let factors: Vec<_> = taken.iter().map(|(_, odd, _)| (&odd[1], -self.quarter)).collect();
+        let turned = scheme.mul_monomials(&factors)?;
+        // What is left of each power of X comes last, and is kept beside the part until then.
+        let (low, high) = (1_usize << self.step, 2_usize << self.step);
+        let mut parts = Vec::with_capacity(4 * taken.len());
+        for ((even, odd, j), z) in taken.into_iter().zip(turned) {
+            let rows = [[1, 1], [1, -1]].map(|row| form(&row));
+            let odd = scheme.sparse_combinations(&[&odd[0], &z], &rows)?;
+            let all = even.into_iter().chain(odd).zip([0, high, low, low | high]);
+            let asked = all.filter(|(_, bits)| j | bits < count);
+            parts.extend(asked.map(|(part, bits)| (part, j, bits)));
+        }
+        let moved = parts.iter().filter(|(_, _, bits)| *bits > 0);
+        let factors: Vec<_> = moved.map(|(part, _, bits)| (part, -(*bits as i64))).collect();
+        let mut turned = scheme.mul_monomials(&factors)?.into_iter();
+        let finished = |(part, j, bits): (S::Ciphertext, usize, usize)| match bits {
+            0 => Some((part, j)),
+            _ => turned.next().map(|part| (part, j | bits)),
+        };
+        Ok(parts.into_iter().filter_map(finished).collect())
     }
 }
 

@@ -63,7 +63,8 @@ impl Search {
         let points: Vec<u64> = scores.clone().map(|score| t.reduce_i64(score)).collect();
         let values: Vec<u64> = scores.map(|score| u64::from(workload.matches(score))).collect();
         let polynomial = Polynomial::interpolate(t, &points, &values)?;
-        let threshold = PolynomialPlan::new(&[polynomial], DepthGoal::Least)?;
+        let threshold =
+            PolynomialPlan::at_levels(&[polynomial], DepthGoal::Least, workload.term_levels())?;
         let chunks = workload.chunks(params.slots());
         let (folds, stride) = (folds(params, workload), stride(shape.columns()));
         Ok(Search { expansion, threshold, chunks, folds, stride })
@@ -106,14 +107,18 @@ impl Search {
         &self,
         scheme: &S,
         query: S::Ciphertext,
-        database: &mut impl Database<S>,
+        database: &mut (impl Database<S> + Send),
         task: Task,
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
-        let scores = self.scores(scheme, query, database)?;
-        match task {
-            Task::Count => Ok(vec![self.count(scheme, &scores)?]),
-            Task::Fetch => self.accumulate(scheme, &scores, database),
-        }
+        // A thread outside of the pool would be suspended and resumed at each of several thousand
+        // parallel steps.
+        rayon::scope(|_| {
+            let scores = self.scores(scheme, query, database)?;
+            match task {
+                Task::Count => Ok(vec![self.count(scheme, &scores)?]),
+                Task::Fetch => self.accumulate(scheme, &scores, database),
+            }
+        })
     }
 
     /// The scores of each chunk, not relinearized yet.

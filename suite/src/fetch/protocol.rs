@@ -1,5 +1,6 @@
 //! What the stages of both sides agree on: instances, quantization, parameters, files.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use everlevel_scheme::spec::{Assumption, SecretKind};
@@ -78,6 +79,9 @@ impl Task {
 /// every instance.
 pub(super) const PAYLOAD_LEVEL: usize = 2;
 
+/// The levels of the powers of a score where one does not do.
+const TWO: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
+
 /// An instance with the shape of its data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Workload {
@@ -127,6 +131,13 @@ impl Workload {
     /// Whether a score is that of a match.
     pub fn matches(&self, score: i64) -> bool {
         score >= threshold(self.dimension)
+    }
+
+    /// At how many levels the powers of a score are in the sums of the threshold's polynomial. One
+    /// takes the least work; the instance of the most coordinates and rows has no capacity to spare
+    /// for it.
+    pub fn term_levels(&self) -> NonZeroU32 {
+        if self.dimension <= 256 { NonZeroU32::MIN } else { TWO }
     }
 
     /// How many chunks of rows there are.

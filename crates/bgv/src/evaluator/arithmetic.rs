@@ -260,12 +260,14 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 
     fn mul_monomial(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
-        self.check_owner(&a.meta, "multiplication by a monomial")?;
-        self.params.check_monomial(k)?;
-        let engine = self.engine();
-        let monomial = Poly::monomial(engine, a.basis(), k);
-        self.counters.limbs(2 * a.components.len() * a.basis().len(), self.params.degree());
-        Ok(Ciphertext::new(a.meta, a.components.iter().map(|c| c.mul(engine, &monomial)).collect()))
+        Ok(self.times_monomials(&[(a, k)])?.pop().expect("a product for each"))
+    }
+
+    fn mul_monomials(
+        &self,
+        factors: &[(&Ciphertext<E>, i64)],
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        self.times_monomials(factors)
     }
 }
 

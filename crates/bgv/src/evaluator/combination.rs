@@ -168,7 +168,9 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     ) -> Result<Ciphertext<E>, SchemeError> {
         let (meta, constant) = self.with_constant(&a.meta, k, |_, bits| bits)?;
         let mut out = a.with_meta(meta);
-        out.components[0].add_constant(self.engine(), constant);
+        if constant.numerator != 0 {
+            out.components[0].add_constant(self.engine(), constant);
+        }
         Ok(out)
     }
 

@@ -7,7 +7,7 @@ use super::product::{Product, Tensor};
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
-use everlevel_ring::Engine;
+use everlevel_ring::{Engine, Eval, Poly};
 use everlevel_scheme::Arithmetic;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
@@ -108,6 +108,32 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let mut out = a.clone().with_meta(meta);
         out.each(|c| c.scale_assign(self.engine(), k));
         Ok(out)
+    }
+
+    /// [`Arithmetic::mul_monomials`]: a transform for each prime and power of X.
+    pub(super) fn times_monomials(
+        &self,
+        factors: &[(&Ciphertext<E>, i64)],
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        let engine = self.engine();
+        let mut powers: Vec<(Level, i64, Poly<Eval, E>)> = Vec::new();
+        let mut products = Vec::with_capacity(factors.len());
+        for &(a, k) in factors {
+            self.check_owner(&a.meta, "multiplication by a monomial")?;
+            self.params.check_monomial(k)?;
+            let made =
+                powers.iter().position(|(level, power, _)| (*level, *power) == (a.meta.level, k));
+            let place = made.unwrap_or_else(|| {
+                powers.push((a.meta.level, k, Poly::monomial(engine, a.basis(), k)));
+                powers.len() - 1
+            });
+            let monomial = &powers[place].2;
+            let limbs = 2 * a.components.len() * a.basis().len();
+            self.counters.limbs(limbs, self.params.degree());
+            let components = a.components.iter().map(|c| c.mul(engine, monomial)).collect();
+            products.push(Ciphertext::new(a.meta, components));
+        }
+        Ok(products)
     }
 
     /// Subtracts the plaintext's slots.

@@ -1,6 +1,7 @@
 //! Polynomials as blocks of coefficients that giant powers join.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
 use super::polynomial::{Parity, Polynomial};
 use super::powers::{PowerTable, log2_ceil};
@@ -21,13 +22,27 @@ pub(crate) fn candidates<'a>(
     powers: &'a PowerTable,
     polynomials: &'a [Polynomial],
 ) -> impl Iterator<Item = Result<Candidate, CircuitError>> + 'a {
+    candidates_at_levels(builder, powers, polynomials, None)
+}
+
+/// [`candidates`], whose blocks have their terms at no more levels than are given.
+pub(super) fn candidates_at_levels<'a>(
+    builder: &'a CircuitBuilder,
+    powers: &'a PowerTable,
+    polynomials: &'a [Polynomial],
+    levels: Option<NonZeroU32>,
+) -> impl Iterator<Item = Result<Candidate, CircuitError>> + 'a {
     shapes(polynomials).map(move |shape| {
         let mut emitter = Emitter {
             builder: builder.clone(),
             powers: powers.clone(),
             shape,
+            terms: BTreeMap::new(),
             splits: BTreeMap::new(),
         };
+        if let Some(levels) = levels {
+            emitter.level_terms(polynomials, levels)?;
+        }
         let outputs: Result<Vec<_>, _> =
             polynomials.iter().map(|f| emitter.polynomial(f)).collect();
         Ok(Candidate { outputs: outputs?, builder: emitter.builder, powers: emitter.powers })
@@ -47,6 +62,8 @@ struct Emitter {
     builder: CircuitBuilder,
     powers: PowerTable,
     shape: Shape,
+    /// Powers that are terms of blocks, where they are not those of the table.
+    terms: BTreeMap<usize, NodeId>,
     /// (blocks, whether the top block is among them, exponent offset) -> (depth, giant to split at)
     splits: BTreeMap<(usize, bool, usize), (u32, u32)>,
 }
@@ -54,14 +71,7 @@ struct Emitter {
 impl Emitter {
     fn polynomial(&mut self, f: &Polynomial) -> Result<NodeId, CircuitError> {
         let t = f.modulus();
-        let centered = |c: &u64| t.centered(*c);
-        let r = match self.shape.stride {
-            4 => 3,
-            2 if f.parity() == Parity::Odd => 1,
-            _ => 0,
-        };
-        let coefficients: Vec<i64> =
-            f.coefficients().iter().skip(r).step_by(self.shape.stride).map(centered).collect();
+        let (r, coefficients) = self.inner(f);
         let mut sum = match (r, self.shape.outer) {
             (0, _) | (_, OuterFactor::Babies) => self.blocks(&coefficients, r)?,
             (_, OuterFactor::Last) => {
@@ -84,6 +94,57 @@ impl Emitter {
             sum.terms.push((self.powers.power(&mut self.builder, 1)?, t.centered(*c)));
         }
         self.close(sum)
+    }
+
+    /// r and the coefficients of Q, for a polynomial x^r Q(x^stride).
+    fn inner(&self, f: &Polynomial) -> (usize, Vec<i64>) {
+        let r = match self.shape.stride {
+            4 => 3,
+            2 if f.parity() == Parity::Odd => 1,
+            _ => 0,
+        };
+        let inner = f.coefficients().iter().skip(r).step_by(self.shape.stride);
+        (r, inner.map(|c| f.modulus().centered(*c)).collect())
+    }
+
+    /// Brings the terms of blocks to no more levels than these: those of the largest depth to one,
+    /// those of the next one to another, and so on, and all that are left to the last one.
+    fn level_terms(
+        &mut self,
+        polynomials: &[Polynomial],
+        levels: NonZeroU32,
+    ) -> Result<(), CircuitError> {
+        let Shape { stride, block, outer, .. } = self.shape;
+        let mut exponents = BTreeSet::new();
+        for f in polynomials {
+            let (r, coefficients) = self.inner(f);
+            let offset = if outer == OuterFactor::Babies { r } else { 0 };
+            let terms = coefficients.iter().enumerate().filter(|(_, c)| **c != 0);
+            exponents.extend(terms.map(|(i, _)| stride * (i % block) + offset));
+        }
+        exponents.remove(&0);
+        let mut by_depth: BTreeMap<u32, Vec<(usize, NodeId)>> = BTreeMap::new();
+        for n in exponents {
+            let power = self.powers.power(&mut self.builder, n)?;
+            by_depth.entry(self.builder.depth(power)?).or_default().push((n, power));
+        }
+        let mut deepest = by_depth.into_values().rev();
+        let mut groups: Vec<_> = deepest.by_ref().take(levels.get() as usize - 1).collect();
+        groups.push(deepest.flatten().collect());
+        for group in groups {
+            let (exponents, powers): (Vec<usize>, Vec<NodeId>) = group.into_iter().unzip();
+            let lowered = self.builder.at_one_level(&powers)?;
+            self.terms.extend(exponents.into_iter().zip(lowered));
+        }
+        Ok(())
+    }
+
+    /// x^n as a term of a block.
+    fn term(&mut self, n: usize) -> Result<NodeId, CircuitError> {
+        match self.terms.get(&n) {
+            Some(x) => Ok(*x),
+            None => self.powers.power(&mut self.builder, n),
+        }
     }
 
     /// x^r times a giant, shared.
@@ -154,10 +215,7 @@ impl Emitter {
             for (i, c) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
                 match self.shape.stride * i + offset {
                     0 => open.constant = *c,
-                    n => {
-                        let power = self.powers.power(&mut self.builder, n)?;
-                        open.terms.push((power, *c));
-                    }
+                    n => open.terms.push((self.term(n)?, *c)),
                 }
             }
             return Ok(open);

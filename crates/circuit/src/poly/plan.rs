@@ -1,8 +1,10 @@
 //! Paterson–Stockmeyer evaluation at least depth.
 
+use std::num::NonZeroU32;
+
 use everlevel_scheme::{Arithmetic, NextUse, PlainModulus};
 
-use super::blocks::{Candidate, candidates};
+use super::blocks::{Candidate, candidates, candidates_at_levels};
 use super::goal::{DepthGoal, best};
 use super::polynomial::Polynomial;
 use super::powers::PowerTable;
@@ -45,8 +47,28 @@ impl PolynomialPlan {
     /// moduli differ, [`CircuitError::TooDeep`] if no evaluation is within [`DepthGoal::AtMost`].
     pub fn new(polynomials: &[Polynomial], goal: DepthGoal) -> Result<Self, CircuitError> {
         let (prime, builder, powers) = variable(polynomials)?;
-        let programs = candidates(&builder, &powers, polynomials).map(finished);
-        Ok(PolynomialPlan { prime, program: best(programs, goal)? })
+        let found = candidates(&builder, &powers, polynomials);
+        Ok(PolynomialPlan { prime, program: best(within(found, polynomials, goal), goal)? })
+    }
+
+    /// [`PolynomialPlan::new`] with the terms of blocks at no more levels than `levels`: the powers
+    /// of the largest depth at one, those of the next one at another, and all others at the last.
+    ///
+    /// Otherwise each block is switched down once for every level that its terms have. With b
+    /// blocks of k terms, about b log2 k switches become k and b (`levels` - 1). The constants of
+    /// terms that share a level with the deepest ones are not absorbed by switches any more, so the
+    /// noise of a block grows by up to one bit with one level, and by next to nothing with two.
+    ///
+    /// # Errors
+    /// As [`PolynomialPlan::new`].
+    pub fn at_levels(
+        polynomials: &[Polynomial],
+        goal: DepthGoal,
+        levels: NonZeroU32,
+    ) -> Result<Self, CircuitError> {
+        let (prime, builder, powers) = variable(polynomials)?;
+        let found = candidates_at_levels(&builder, &powers, polynomials, Some(levels));
+        Ok(PolynomialPlan { prime, program: best(within(found, polynomials, goal), goal)? })
     }
 
     /// All plans that [`PolynomialPlan::new`] chooses from, for choices by another measure, such as
@@ -101,6 +123,28 @@ fn variable(polynomials: &[Polynomial]) -> Result<(u64, CircuitBuilder, PowerTab
 fn finished(candidate: Result<Candidate, CircuitError>) -> Result<Circuit, CircuitError> {
     let Candidate { builder, outputs, .. } = candidate?;
     builder.finish(&outputs)
+}
+
+/// The programs of candidates. Where one polynomial is to have least depth, those that are deeper
+/// than one before are not finished, as they would not be chosen.
+fn within(
+    candidates: impl Iterator<Item = Result<Candidate, CircuitError>>,
+    polynomials: &[Polynomial],
+    goal: DepthGoal,
+) -> impl Iterator<Item = Result<Circuit, CircuitError>> {
+    let shallow = goal == DepthGoal::Least && polynomials.len() == 1;
+    let mut least = u32::MAX;
+    candidates.filter_map(move |candidate| {
+        let depth =
+            |candidate: &Candidate| candidate.builder.depth(*candidate.outputs.first()?).ok();
+        if let Some(depth) = candidate.as_ref().ok().filter(|_| shallow).and_then(depth) {
+            if depth > least {
+                return None;
+            }
+            least = depth;
+        }
+        Some(finished(candidate))
+    })
 }
 
 #[cfg(test)]
@@ -191,6 +235,30 @@ mod tests {
                 wide.products <= costs.products
                     && wide.products as f64 <= (2.0 * degree as f64).sqrt() + 3.0
             );
+        }
+    }
+
+    #[test]
+    fn terms_at_few_levels_change_neither_values_nor_counts() {
+        let (scheme, mut rng) = (ResidueScheme::new(257), SplitMix(12));
+        let t = PrimePower::new(257, 2).unwrap();
+        for degree in [0, 1, 2, 7, 30, 33, 100] {
+            for step in [1, 2] {
+                let f = random(&mut rng, t, degree, |i| i % step == degree % step);
+                let costs = check(&scheme, std::slice::from_ref(&f), DepthGoal::Least);
+                let xs: Vec<u64> = (0..50).map(|x| x * 12345 % t.value()).collect();
+                let x = scheme.encrypt(xs.clone(), 2);
+                for levels in 1..5 {
+                    let levels = NonZeroU32::new(levels).unwrap();
+                    let (f, goal) = (std::slice::from_ref(&f), DepthGoal::Least);
+                    let plan = PolynomialPlan::at_levels(f, goal, levels).unwrap();
+                    let found = plan.evaluate(&scheme, &x, NextUse::Keep).unwrap();
+                    let wanted = xs.iter().map(|x| f[0].evaluate(*x));
+                    assert!(found[0].values.iter().copied().eq(wanted), "degree {degree}");
+                    assert_eq!(plan.costs().depth, costs.depth, "degree {degree}");
+                    assert!(step > 1 || plan.costs() == costs, "degree {degree}");
+                }
+            }
         }
     }
 

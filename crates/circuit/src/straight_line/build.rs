@@ -151,6 +151,25 @@ impl CircuitBuilder {
         Ok(self.push(Node::DivideByP { of: x }, found - 1, self.depths[x.0]))
     }
 
+    /// The same values at one level, the lowest of theirs. For terms of many sums, which then need
+    /// no modulus switches of their own: values that are switched once each take the place of sums
+    /// that are switched from level to level. The constants of these sums are not absorbed by such
+    /// switches any more, which costs a sum up to as many bits as its constants have, unless terms
+    /// at the lowest level have constants that are as large.
+    ///
+    /// # Errors
+    /// [`CircuitError::UnknownNode`].
+    pub fn at_one_level(&mut self, xs: &[NodeId]) -> Result<Vec<NodeId>, CircuitError> {
+        xs.iter().map(|x| self.lower(*x, xs.to_vec())).collect()
+    }
+
+    /// x at the lowest level of these nodes, of which it is one.
+    fn lower(&mut self, of: NodeId, among: Vec<NodeId>) -> Result<NodeId, CircuitError> {
+        among.iter().try_for_each(|x| self.check(*x))?;
+        let (exponent, depth) = (self.exponents[of.0], self.depths[of.0]);
+        Ok(self.push(Node::Lower { of, among }, exponent, depth))
+    }
+
     /// The steps of a whole program on nodes of this one; its outputs.
     ///
     /// # Errors
@@ -187,6 +206,9 @@ impl CircuitBuilder {
                 Node::Reduce { of, exponent } => self.reduce(new_id[of.0], *exponent)?,
                 Node::Extend { of, exponent } => self.extend(new_id[of.0], *exponent)?,
                 Node::DivideByP { of } => self.divide_by_p(new_id[of.0])?,
+                Node::Lower { of, among } => {
+                    self.lower(new_id[of.0], among.iter().map(|x| new_id[x.0]).collect())?
+                }
             });
         }
         Ok(program.outputs.iter().map(|x| new_id[x.0]).collect())
@@ -226,6 +248,10 @@ impl CircuitBuilder {
                 }
                 Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => {
                     *of = new_id[of.0]
+                }
+                Node::Lower { of, among } => {
+                    *of = new_id[of.0];
+                    among.iter_mut().for_each(|x| *x = new_id[x.0]);
                 }
             }
             new_id[i] = NodeId(out.nodes.len());

@@ -79,6 +79,8 @@ impl Circuit {
                 // is switched down, in the same pass as its relinearization. What is extended keeps
                 // noise at the lower floor of the smaller modulus.
                 Node::DivideByP { of } | Node::Extend { of, .. } => (uses.next[i], vec![*of]),
+                // A term of sums.
+                Node::Lower { of, .. } => (NextUse::Product, vec![*of]),
                 Node::Input(_) | Node::Reduce { .. } => continue,
             };
             for x in sources.iter().filter(|x| !is_output(x)) {
@@ -142,6 +144,14 @@ fn evaluate<S: Arithmetic + PlainModulus>(
             Ok(scheme.extend_plain_modulus(get(values, *of)?, *exponent)?)
         }
         Node::DivideByP { of } => prepared(scheme, scheme.divide_by_p(get(values, *of)?)?, next),
+        Node::Lower { of, among } => {
+            let x = get(values, *of)?;
+            let mut lowest = scheme.level(x);
+            for other in among {
+                lowest = lowest.min(scheme.level(get(values, *other)?));
+            }
+            Ok(scheme.mod_switch_to(x, lowest)?)
+        }
         Node::Combine { pairs, terms, constant } => {
             combine(scheme, pairs, terms, *constant, values, next)
         }

@@ -20,6 +20,8 @@ pub(crate) enum Node {
     Extend { of: NodeId, exponent: u32 },
     /// p*x mod p^e to x mod p^(e-1).
     DivideByP { of: NodeId },
+    /// x at the lowest level of these nodes, of which it is one.
+    Lower { of: NodeId, among: Vec<NodeId> },
 }
 
 impl Node {
@@ -33,6 +35,7 @@ impl Node {
                 .chain(terms.iter().map(|(x, _)| *x))
                 .collect(),
             Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => vec![*of],
+            Node::Lower { among, .. } => among.clone(),
         }
     }
 }
@@ -113,9 +116,10 @@ impl Circuit {
                         pairs.iter().map(|(a, b)| degrees[a.0].saturating_add(degrees[b.0]));
                     products.chain(terms.iter().map(|(x, _)| degrees[x.0])).max().unwrap_or(0)
                 }
-                Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => {
-                    degrees[of.0]
-                }
+                Node::Reduce { of, .. }
+                | Node::Extend { of, .. }
+                | Node::DivideByP { of }
+                | Node::Lower { of, .. } => degrees[of.0],
             };
         }
         self.outputs.iter().map(|x| degrees[x.0]).max().unwrap_or(0)
@@ -139,7 +143,9 @@ impl Circuit {
                         .map(|(x, c)| used[x.0] + (c.unsigned_abs().max(1) as f64).log2());
                     products.chain(terms).fold(0.0, f64::max)
                 }
-                Node::Reduce { of, .. } | Node::Extend { of, .. } => used[of.0],
+                Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::Lower { of, .. } => {
+                    used[of.0]
+                }
                 Node::DivideByP { of } => used[of.0] - log_p,
             };
         }

@@ -2,7 +2,9 @@
 
 use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::{CircuitError, Expansion};
-use everlevel_scheme::{ExactScheme, Form, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
+use everlevel_scheme::{
+    Arithmetic, ExactScheme, Form, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+};
 use everlevel_testing::{SplitMix, toy_spec};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -100,6 +102,38 @@ fn bounds_hold_on_bgv_and_bfv() {
             });
             assert_eq!(scheme.noise_bound_bits(&last), dry.noise_bound_bits(&foretold.unwrap()));
         }
+    }
+}
+
+/// Transforms are those that the rehearsal foretells, and powers of X that several products share
+/// are transformed once.
+#[test]
+fn transforms_are_foretold_and_shared() {
+    let params = toy(512, 257, 1);
+    let expansion = Expansion::new(params.slot_shape(), 128).unwrap();
+    let plain = expansion.encode(&params, &numbers(&params, 128)).unwrap();
+    let dry = NoOp::blank(&params);
+    let x = dry.encrypt(&plain).unwrap();
+    expansion.expand(&dry, x.clone(), |_, _| Ok::<(), CircuitError>(())).unwrap();
+    let foretold = dry.cost().transforms;
+    let primes = params.chain().basis(params.chain().top()).len() as u64;
+    dry.mul_monomials(&[(&x, 3), (&x, 5), (&x, 3)]).unwrap();
+    assert_eq!(dry.cost().transforms - foretold, 2 * primes);
+
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let secret = SecretKey::generate(&params, &mut rng);
+    let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
+    let scheme = Evaluator::new(keys);
+    let x = secret.encrypt(&plain, &mut rng).unwrap();
+    let before = scheme.cost();
+    expansion.expand(&scheme, x.clone(), |_, _| Ok::<(), CircuitError>(())).unwrap();
+    assert_eq!((scheme.cost() - before).transforms, foretold);
+    let before = scheme.cost();
+    let together = scheme.mul_monomials(&[(&x, 3), (&x, 5), (&x, 3)]).unwrap();
+    assert_eq!((scheme.cost() - before).transforms, 2 * primes);
+    let open = |x: &_| secret.decrypt(x).unwrap();
+    for (found, k) in together.iter().zip([3, 5, 3]) {
+        assert_eq!(open(found), open(&scheme.mul_monomial(&x, k).unwrap()));
     }
 }
 

@@ -16,6 +16,7 @@ mod ranges;
 mod repeating;
 mod rlwe;
 mod square_factors;
+mod term_levels;
 mod threads;
 mod tightness;
 mod together;

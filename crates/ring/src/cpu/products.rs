@@ -53,15 +53,19 @@ impl Cpu {
 
     /// For each list Σ x0 y0, Σ (x0 y1 + x1 y0) and Σ x1 y1, y1 being the expansion of a seed as
     /// component 0 ([`sample::expand`](crate::sample::expand)), of which a few words at a time are
-    /// made where they are multiplied. Lists are gone through together, as those of
-    /// [`Engine::sums_of_products`](crate::Engine::sums_of_products).
+    /// made where they are multiplied. Each list modulo each prime is a task, as the stream of a
+    /// seed is made in order; those of one prime follow each other, so that factors that several
+    /// lists have come from a cache.
     pub fn sums_of_seeded_products(
         &self,
         basis: Basis,
         sums: &[Vec<SeededPair<'_>>],
     ) -> Vec<Poly<Eval>> {
-        let positions: Vec<usize> = basis.iter().collect();
-        let columns = positions.into_par_iter().map(|i| self.seeded_modulo(i, sums));
+        let tasks = basis.iter().flat_map(|i| sums.iter().map(move |pairs| (i, pairs)));
+        let tasks: Vec<(usize, &Vec<SeededPair<'_>>)> = tasks.collect();
+        let made = tasks.into_par_iter().map(|(i, pairs)| self.seeded_modulo(i, pairs));
+        let mut made = made.collect::<Vec<_>>().into_iter();
+        let columns = basis.iter().map(|_| made.by_ref().take(sums.len()).flatten().collect());
         self.of_columns(basis, 3 * sums.len(), columns.collect())
     }
 
@@ -89,34 +93,29 @@ impl Cpu {
         out
     }
 
-    /// The three limbs of each list modulo the prime at position i.
-    fn seeded_modulo(&self, i: usize, sums: &[Vec<SeededPair<'_>>]) -> Vec<Limb> {
+    /// The three limbs of a list modulo the prime at position i.
+    fn seeded_modulo(&self, i: usize, pairs: &[SeededPair<'_>]) -> [Limb; 3] {
         let _timer = self.time(Work::Products);
         let q = self.ring.modulus(i);
-        let mut out: Vec<Limb> = (0..3 * sums.len()).map(|_| self.limb()).collect();
-        let longest = sums.iter().map(Vec::len).max().unwrap_or_default();
-        let words = together(2 * longest);
+        let mut out: [Limb; 3] = std::array::from_fn(|_| self.limb());
+        let words = together(2 * pairs.len());
         let stream = |pair: &SeededPair<'_>| Uniform::new(self, pair.2, 0, i);
-        let mut streams: Vec<Vec<Uniform>> =
-            sums.iter().map(|pairs| pairs.iter().map(stream).collect()).collect();
-        let mut made = vec![0; longest * words];
+        let mut streams: Vec<Uniform> = pairs.iter().map(stream).collect();
+        let mut made = vec![0; pairs.len() * words];
+        let first: Vec<_> = pairs.iter().map(|&([x, _], y, _)| (x, y)).collect();
+        let second: Vec<_> = pairs.iter().map(|&([_, x], y, _)| (x, y)).collect();
         for places in chunks(0..self.ring.degree(), words) {
-            for ((out, pairs), streams) in out.chunks_mut(3).zip(sums).zip(&mut streams) {
-                for (stream, made) in streams.iter_mut().zip(made.chunks_mut(words)) {
-                    stream.fill(&mut made[..places.len()]);
-                }
-                let y1 = made.chunks(words).take(pairs.len()).map(|made| &made[..places.len()]);
-                let y1: Vec<&[u64]> = y1.collect();
-                let first: Vec<_> = pairs.iter().map(|&([x, _], y, _)| (x, y)).collect();
-                let second: Vec<_> = pairs.iter().map(|&([_, x], y, _)| (x, y)).collect();
-                let (x0, y0) = factors(&first, i, &places);
-                let (x1, _) = factors(&second, i, &places);
-                let [d0, d1, d2] = out else { continue };
-                self.write_sum(q, &mut d0[places.clone()], &x0, &y0);
-                let (x, y) = ([&x0[..], &x1].concat(), [&y1[..], &y0].concat());
-                self.write_sum(q, &mut d1[places.clone()], &x, &y);
-                self.write_sum(q, &mut d2[places.clone()], &x1, &y1);
+            for (stream, made) in streams.iter_mut().zip(made.chunks_mut(words)) {
+                stream.fill(&mut made[..places.len()]);
             }
+            let y1: Vec<&[u64]> = made.chunks(words).map(|made| &made[..places.len()]).collect();
+            let (x0, y0) = factors(&first, i, &places);
+            let (x1, _) = factors(&second, i, &places);
+            let [d0, d1, d2] = &mut out;
+            self.write_sum(q, &mut d0[places.clone()], &x0, &y0);
+            let (x, y) = ([&x0[..], &x1].concat(), [&y1[..], &y0].concat());
+            self.write_sum(q, &mut d1[places.clone()], &x, &y);
+            self.write_sum(q, &mut d2[places.clone()], &x1, &y1);
         }
         out
     }

@@ -1,5 +1,7 @@
 //! Sums and products of the no-op scheme.
 
+use std::collections::BTreeSet;
+
 use super::{NoOp, NoOpCiphertext};
 use crate::checks::{same_kind, same_modulus};
 use crate::error::SchemeError;
@@ -290,15 +292,28 @@ impl Arithmetic for NoOp {
     }
 
     fn mul_monomial(&self, a: &NoOpCiphertext, k: i64) -> Result<NoOpCiphertext, SchemeError> {
-        self.params.check_monomial(k)?;
-        let limbs = self.params.chain().basis(a.meta.level).len();
-        self.counters.transforms(limbs);
-        self.counters.limbs(2 * self.params.components() * limbs, self.params.degree());
-        let value = if a.value.is_empty() {
-            Vec::new()
-        } else {
-            self.params.plaintext_ring().mul_monomial(&a.value, k, a.meta.exponent)
+        Ok(self.mul_monomials(&[(a, k)])?.pop().expect("a product for each"))
+    }
+
+    fn mul_monomials(
+        &self,
+        factors: &[(&NoOpCiphertext, i64)],
+    ) -> Result<Vec<NoOpCiphertext>, SchemeError> {
+        let mut transformed = BTreeSet::new();
+        let product = |(a, k): &(&NoOpCiphertext, i64)| {
+            self.params.check_monomial(*k)?;
+            let limbs = self.params.chain().basis(a.meta.level).len();
+            if transformed.insert((a.meta.level, *k)) {
+                self.counters.transforms(limbs);
+            }
+            self.counters.limbs(2 * self.params.components() * limbs, self.params.degree());
+            let value = if a.value.is_empty() {
+                Vec::new()
+            } else {
+                self.params.plaintext_ring().mul_monomial(&a.value, *k, a.meta.exponent)
+            };
+            Ok(NoOpCiphertext { meta: a.meta, value })
         };
-        Ok(NoOpCiphertext { meta: a.meta, value })
+        factors.iter().map(product).collect()
     }
 }

@@ -284,4 +284,16 @@ pub trait Arithmetic: Scheme {
     ///
     /// Returns an error if the slots of the set repeat and those of the product would not.
     fn mul_monomial(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// The product of each ciphertext with its X^k, as [`Arithmetic::mul_monomial`]. A power of X
+    /// that several of them at one level have is transformed once.
+    ///
+    /// # Errors
+    /// As [`Arithmetic::mul_monomial`].
+    fn mul_monomials(
+        &self,
+        factors: &[(&Self::Ciphertext, i64)],
+    ) -> Result<Vec<Self::Ciphertext>, SchemeError> {
+        factors.iter().map(|(a, k)| self.mul_monomial(a, *k)).collect()
+    }
 }

@@ -27,6 +27,35 @@ fn the_set_holds_every_instance() {
     }
 }
 
+/// Key switches, products and transforms for payloads, instance by instance, as they are in the
+/// README of the submission.
+#[test]
+fn work_is_what_the_readme_says() {
+    let wanted = [
+        (186, 201, 10_908),
+        (254, 402, 15_503),
+        (2_354, 10_199, 155_363),
+        (42_050, 357_435, 3_079_352),
+    ];
+    let readme = include_str!("../../../fetch-by-similarity/README.md");
+    let row = |name: &str| -> Vec<u64> {
+        let row = readme.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
+        let cells = row.split('|').map(|cell| cell.trim().replace(',', ""));
+        cells.filter_map(|cell| cell.parse().ok()).collect()
+    };
+    let [switches, products, transforms] =
+        ["key switches", "products of two ciphertexts", "transforms of 2^15 words"].map(row);
+    for (i, wanted) in wanted.into_iter().enumerate() {
+        let workload = Workload::of(&[&i.to_string()]).unwrap().0;
+        let params = workload.params().unwrap();
+        let dry = NoOp::blank(&params);
+        Search::new(&params, &workload).unwrap().rehearse(&dry, Task::Fetch).unwrap();
+        let cost = dry.cost();
+        assert_eq!((cost.key_switches, cost.products, cost.transforms), wanted, "{i}");
+        assert_eq!((switches[i], products[i], transforms[i]), wanted, "{i}");
+    }
+}
+
 /// A database without values that notes what it is asked for.
 struct Asked {
     blank: Blank<NoOpCiphertext>,
