@@ -39,7 +39,8 @@ for run in range(1, runs + 1):
     Path("measurements", measured, f"results-{{run}}.json").write_text(json.dumps({{"run": run}}))
 labels = Path("datasets", name, "intermediate", "test_labels.txt")
 labels.parent.mkdir(parents=True)
-labels.write_text("7\\n1\\n4\\n9\\n")
+if name != "medium":
+    labels.write_text("7\\n1\\n4\\n9\\n")
 Path("io", name, "encrypted_model_predictions.txt").write_text("7\\n1\\n4\\n4\\n")
 Path("io", name, "harness_model_predictions.txt").write_text("7\\n1\\n0\\n0\\n")
 """
@@ -156,6 +157,16 @@ class RunTest(unittest.TestCase):
                 self.assertEqual(about["accuracy"], {"ours": 0.75, "harness": 0.5})
         done = self.measured("--sizes", "1", "--runs", "1")
         self.assertIn("0 of 1 runs passed", done.stderr)
+
+    def test_accuracies_are_those_of_their_size(self) -> None:
+        """The harness of these tests has no labels of the size `medium`."""
+        self.harness("Encrypted model: 0.9712")
+        done = self.measured("--sizes", "1,2", "--runs", "1", workload="ml-inference")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name, known in [("small", True), ("medium", False)]:
+            (out,) = self.results.glob(f"*/ml-inference/{name}")
+            about = json.loads((out / "about.json").read_text())
+            self.assertEqual("accuracy" in about, known, name)
 
     def test_counts_have_a_directory_of_their_own(self) -> None:
         """The harness of fetch-by-similarity indents and colors its lines."""
