@@ -214,6 +214,27 @@ fn a_demonstration_can_be_followed() {
     assert_eq!(std::fs::read(format!("{path}/keys/secret.key")).unwrap(), key);
 }
 
+/// Neither jobs nor the service end with a log that cannot be written, as on a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_service_goes_on_without_its_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).into_os_string().into_string().unwrap();
+    let path = at("demo");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let demo = ["--demo", "--dir", &path, "--listen", "127.0.0.1:0"];
+    let serving = Serving::logging(&demo, full.into());
+    let [token, keys, data] =
+        ["token", "keys/server.keys", "data.ct"].map(|name| format!("{path}/{name}"));
+    for (out, program) in [("sum", "y = income + debt"), ("rest", "y = income - debt")] {
+        let out = at(out);
+        let who = ["remote", "run", "--url", &serving.url, "--token-file", &token];
+        let job = ["--server-keys", &keys, program, &data, "--out", &out];
+        let told = success(&[who, job].concat());
+        assert!(told.starts_with("y: "), "{told}");
+    }
+}
+
 /// Over HTTPS nobody is believed whose authority was not named.
 #[test]
 fn a_demonstration_over_https() {
