@@ -24,6 +24,8 @@ task = sys.argv[sys.argv.index("--mini_workload") + 1] if "--mini_workload" in s
 assert os.environ.get("EVERLEVEL_MINI_WORKLOAD") == task
 measured = "count_" + name if counting else "ip_" + name if task == "1" else name
 assert Path("scripts/build_task.sh").stat().st_mode & 0o100
+print(Path("scripts/build_task.sh").read_text())
+print("link:", os.readlink("everlevel-programs/client_key_generation"))
 print("program:", os.readlink("everlevel-programs/client_key_generation").split("/")[-1])
 more = "everlevel-programs/server_preprocess_dataset"
 if os.path.islink(more):
@@ -37,7 +39,8 @@ for run in range(1, runs + 1):
     Path("measurements", measured, f"results-{{run}}.json").write_text(json.dumps({{"run": run}}))
 labels = Path("datasets", name, "intermediate", "test_labels.txt")
 labels.parent.mkdir(parents=True)
-labels.write_text("7\\n1\\n4\\n9\\n")
+if name != "medium":
+    labels.write_text("7\\n1\\n4\\n9\\n")
 Path("io", name, "encrypted_model_predictions.txt").write_text("7\\n1\\n4\\n4\\n")
 Path("io", name, "harness_model_predictions.txt").write_text("7\\n1\\n0\\n0\\n")
 """
@@ -77,11 +80,11 @@ class RunTest(unittest.TestCase):
         self.git("commit", "-q", "-m", says)
 
     def run_suite(
-        self, *arguments: str, workload: str = "zn-multiplication"
+        self, *arguments: str, workload: str = "zn-multiplication", **variables: str
     ) -> "subprocess.CompletedProcess[str]":
-        """Starts suite/run for a workload."""
+        """Starts suite/run for a workload, with these variables in its environment."""
         command = [sys.executable, str(HERE / "run"), workload, *arguments]
-        environment = {**os.environ, "TMPDIR": str(self.root)}
+        environment = {**os.environ, "TMPDIR": str(self.root), **variables}
         return subprocess.run(command, capture_output=True, text=True, env=environment)
 
     def test_the_commit_is_checked(self) -> None:
@@ -94,11 +97,11 @@ class RunTest(unittest.TestCase):
         self.assertIn("without changes", done.stderr)
 
     def measured(
-        self, *more: str, workload: str = "zn-multiplication"
+        self, *more: str, workload: str = "zn-multiplication", **variables: str
     ) -> "subprocess.CompletedProcess[str]":
         """Runs the harness as it is."""
         place = ["--harness", str(self.clone), "--results", str(self.results), "--any-commit"]
-        return self.run_suite(*place, *more, workload=workload)
+        return self.run_suite(*place, *more, workload=workload, **variables)
 
     def test_only_what_was_measured_is_kept(self) -> None:
         done = self.measured("--sizes", "0,2", "--runs", "2")
@@ -130,6 +133,14 @@ class RunTest(unittest.TestCase):
         self.assertFalse(self.results.exists())
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
 
+    def test_programs_are_built_where_they_are_started(self) -> None:
+        """What is relative in the environment is so to where suite/run was started."""
+        done = self.measured("--sizes", "0", "--runs", "1", CARGO_TARGET_DIR="some-target")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        target = Path("some-target").resolve()
+        self.assertIn(f" --target-dir '{target}'\n", done.stdout)
+        self.assertIn(f"link: {target}/release/zn_client_key_generation\n", done.stdout)
+
     def test_arguments(self) -> None:
         for sizes in ["4", "-1", "one", ""]:
             done = self.measured(f"--sizes={sizes}")
@@ -146,6 +157,16 @@ class RunTest(unittest.TestCase):
                 self.assertEqual(about["accuracy"], {"ours": 0.75, "harness": 0.5})
         done = self.measured("--sizes", "1", "--runs", "1")
         self.assertIn("0 of 1 runs passed", done.stderr)
+
+    def test_accuracies_are_those_of_their_size(self) -> None:
+        """The harness of these tests has no labels of the size `medium`."""
+        self.harness("Encrypted model: 0.9712")
+        done = self.measured("--sizes", "1,2", "--runs", "1", workload="ml-inference")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name, known in [("small", True), ("medium", False)]:
+            (out,) = self.results.glob(f"*/ml-inference/{name}")
+            about = json.loads((out / "about.json").read_text())
+            self.assertEqual("accuracy" in about, known, name)
 
     def test_counts_have_a_directory_of_their_own(self) -> None:
         """The harness of fetch-by-similarity indents and colors its lines."""

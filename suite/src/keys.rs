@@ -11,8 +11,8 @@ use everlevel_wire::{Metadata, ReadOptions, generate_to_file, secret_key};
 use crate::error::SuiteError;
 use crate::output::make_place_for;
 
-/// Writes a new secret key and the server's keys of a plan. What is in the place of both is removed
-/// first.
+/// Writes a new secret key, and then the server's keys of a plan. What is in the place of either is
+/// replaced when that is complete; until both are, their owners differ.
 pub(crate) fn generate(
     params: &Params,
     plan: &KeyPlan,

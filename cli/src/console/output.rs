@@ -1,5 +1,6 @@
 //! What a command prints: text, JSON, tables, progress.
 
+use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -22,6 +23,12 @@ pub fn emit_bytes(bytes: &[u8]) -> Result<(), CliError> {
         return Err(CliError::usage(told));
     }
     written(&[bytes])
+}
+
+/// Writes a line to standard error. Nothing can be done if that is closed, or the disk full: what
+/// is told there ends no command.
+pub fn remark(text: fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// What another party states, without characters that would steer a terminal, and at most 200 of

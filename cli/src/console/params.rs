@@ -12,6 +12,7 @@ use everlevel_tables::did_you_mean;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{MAX_PARAMS_BYTES, read_text};
+use crate::console::output::remark;
 
 /// The specification by name, or from a JSON file.
 pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
@@ -65,7 +66,7 @@ pub fn refused_set(e: SchemeError) -> CliError {
 /// Tells whoever makes keys or decrypts that values may be wrong, where the set says so.
 pub fn tell_failures(params: &Params) {
     if let Some(notice) = params.failure_notice() {
-        eprintln!("note: {notice}");
+        remark(format_args!("note: {notice}"));
     }
 }
 

@@ -1,7 +1,6 @@
 //! From the arguments of a program to its exit code.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -11,7 +10,7 @@ use everlevel::files::on_recovery;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::output::emit;
+use crate::console::output::{emit, remark};
 
 /// Parses a command line, the name of the program first. None if it asks for help or for the
 /// version, which are printed.
@@ -72,8 +71,7 @@ fn usage_of(e: &clap::Error, program: &clap::Command) -> CliError {
 /// Starts the threads that were asked for, and refuses a backend that this processor does not have.
 /// From now on what interrupted runs had left is told on standard error.
 pub fn start(common: &Common) -> Result<(), CliError> {
-    // Nothing can be done if standard error is closed.
-    on_recovery(|found| drop(writeln!(std::io::stderr(), "note: {found}")));
+    on_recovery(|found| remark(format_args!("note: {found}")));
     // The main thread is one of them: it would sleep and be woken at every parallel step.
     let mut pool = rayon::ThreadPoolBuilder::new().use_current_thread();
     if let Some(threads) = common.threads {
@@ -111,7 +109,6 @@ pub fn report(program: &str, result: Result<(), CliError>) -> u8 {
         let (first, rest) = message.split_at(message.find('\n').unwrap_or(message.len()));
         format!("{program}: {first} [{code}]{rest}")
     };
-    // Nothing can be done if standard error is closed as well.
-    let _ = writeln!(std::io::stderr(), "{told}");
+    remark(format_args!("{told}"));
     exit
 }

@@ -226,3 +226,22 @@ fn standard_input_and_output() {
     let cut = place.piped("decrypt --key keys/secret.key --in -", &sent.stdout[..100]);
     assert_eq!(cut.status.code(), Some(2), "{cut:?}");
 }
+
+/// What can be read once, by whatever name, is read once for both passes over the rows.
+#[cfg(unix)]
+#[test]
+fn tables_come_through_pipes() {
+    let place = Place::empty();
+    place.told("keygen --params insecure_bgv-65537-n11 --program y=x+1 --out keys");
+    let rows = "ward,days\nnorth,3\nsouth,14\nnorth,5\n";
+    place.write("stays.csv", rows);
+    place.told("table schema infer --in stays.csv --out stays.json");
+    let key = "--key keys/secret.key";
+    for (input, out) in [("-", "one"), ("/dev/stdin", "two")] {
+        let encrypt = format!("table encrypt --schema stays.json --in {input} {key} --out {out}");
+        let sent = place.piped(&encrypt, rows.as_bytes());
+        assert!(sent.status.success(), "{input}: {sent:?}");
+        let back = place.piped(&format!("table decrypt --table {out} {key} --out -"), b"");
+        assert_eq!(String::from_utf8_lossy(&back.stdout), rows, "{input}");
+    }
+}

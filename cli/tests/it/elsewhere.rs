@@ -2,6 +2,7 @@
 //! refused.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -182,4 +183,25 @@ fn what_does_not_go_together_is_refused() {
     assert_eq!(out.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&out.stderr).contains("[service.unreachable]"));
     assert!(place.path().join("late.ct").exists());
+}
+
+/// Whoever reads no id, or closes the pipe after the first one, does not end what is to be sent.
+#[test]
+fn all_files_are_sent_whoever_reads_their_ids() {
+    let (place, serving) = place();
+    for column in ["age", "pay"] {
+        let encrypt = "encrypt --key keys/secret.key --in p.csv --range 0..99";
+        place.told(&format!("{encrypt} --column {column} --out {column}.ct"));
+    }
+    let who = format!("--url {} --token-file acme", serving.url);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = Command::new(env!("CARGO_BIN_EXE_everlevel"))
+        .args(format!("remote push {who} age.ct pay.ct").split(' '))
+        .current_dir(place.path())
+        .stdout(writer)
+        .status();
+    assert!(status.unwrap().success());
+    let there = place.told(&format!("remote list {who}"));
+    assert_eq!(there["objects"].as_array().unwrap().len(), 2, "{there}");
 }

@@ -86,6 +86,23 @@ fn plans_and_changes_tell_their_notes() {
     assert_eq!(text(out.stderr), format!("note: {NOTE}\n"));
 }
 
+/// Nobody may read them any more, or the disk may be full that they are written to.
+#[cfg(target_os = "linux")]
+#[test]
+fn notes_that_cannot_be_written_end_no_command() {
+    let place = parcels();
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let ask = ["table", "ask", "--schema", "schema.json", QUERY, "--out", "q.plan"];
+    let program = Command::new(env!("CARGO_BIN_EXE_everlevel"))
+        .args(ask)
+        .current_dir(place.path())
+        .stderr(full)
+        .output();
+    let out = program.unwrap();
+    assert_eq!(out.status.code(), Some(0));
+    assert!(text(out.stdout).starts_with("plan "));
+}
+
 /// Indexes that a schema gets, and those from which a query would gain.
 #[test]
 fn indexes_are_inferred_and_advised() {

@@ -214,6 +214,27 @@ fn a_demonstration_can_be_followed() {
     assert_eq!(std::fs::read(format!("{path}/keys/secret.key")).unwrap(), key);
 }
 
+/// Neither jobs nor the service end with a log that cannot be written, as on a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_service_goes_on_without_its_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).into_os_string().into_string().unwrap();
+    let path = at("demo");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let demo = ["--demo", "--dir", &path, "--listen", "127.0.0.1:0"];
+    let serving = Serving::logging(&demo, full.into());
+    let [token, keys, data] =
+        ["token", "keys/server.keys", "data.ct"].map(|name| format!("{path}/{name}"));
+    for (out, program) in [("sum", "y = income + debt"), ("rest", "y = income - debt")] {
+        let out = at(out);
+        let who = ["remote", "run", "--url", &serving.url, "--token-file", &token];
+        let job = ["--server-keys", &keys, program, &data, "--out", &out];
+        let told = success(&[who, job].concat());
+        assert!(told.starts_with("y: "), "{told}");
+    }
+}
+
 /// Over HTTPS nobody is believed whose authority was not named.
 #[test]
 fn a_demonstration_over_https() {
@@ -326,30 +347,33 @@ fn what_a_service_states_is_shown_as_text() {
             "bytes": 7, "computed": false }}"#,
         "1".repeat(64)
     );
-    let usage = r#"{ "bytes": 7, "most_bytes": 8, "objects": 1, "most_objects": 2,
+    let usage_of_tenant = r#"{ "bytes": 7, "most_bytes": 8, "objects": 1, "most_objects": 2,
         "active_jobs": 0, "most_active_jobs": 1 }"#;
     let answers = [
-        format!(r#"{{ "items": [{object}] }}"#),
-        r#"{ "items": [] }"#.into(),
-        r#"{ "items": [] }"#.into(),
-        usage.into(),
+        (200, format!(r#"{{ "items": [{object}] }}"#)),
+        (200, r#"{ "items": [] }"#.into()),
+        (200, r#"{ "items": [] }"#.into()),
+        (200, usage_of_tenant.into()),
+        (403, r#"{ "error": { "code": "\u001b[31mcode\u0007", "message": "no\u0007" } }"#.into()),
     ];
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let service = std::thread::spawn(move || {
-        for body in answers {
+        for (status, body) in answers {
             let (mut stream, _) = listener.accept().unwrap();
             let mut head = BufReader::new(stream.try_clone().unwrap()).lines();
             while !head.next().unwrap().unwrap().is_empty() {}
             let length = body.len();
-            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n");
+            let head = format!("HTTP/1.1 {status} Told\r\nContent-Length: {length}\r\n");
             let answer = format!("{head}Connection: close\r\n\r\n{body}");
             stream.write_all(answer.as_bytes()).unwrap();
         }
     });
-    let told = success(&["remote", "list", "--url", &url, "--token-file", &token]);
+    let list = ["remote", "list", "--url", &url, "--token-file", &token];
+    let (told, refused) = (success(&list), usage(&list));
     service.join().unwrap();
     assert!(told.contains("[31mcolumns, 7 bytes") && !told.contains('\u{1b}'), "{told:?}");
+    assert_eq!(refused, "everlevel: no [[31mcode]\n");
 }
 
 #[test]

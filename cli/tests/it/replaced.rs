@@ -126,8 +126,10 @@ fn inputs_are_not_replaced() {
     place.told("keys manifest-key --out shared.key");
     place.write("t.csv", "ward,days\nnorth,3\nsouth,5\n");
     place.told("table schema infer --in t.csv --out schema.json");
+    place.write("prices.csv", "7\n8\n");
     let server = "--server-keys k/server.keys";
     let shared = "--manifest-key shared.key";
+    let listed = format!("--out shared.key --write-manifest m {shared}");
     for command in [
         "compact --in x.ct --out x.ct".into(),
         "compact --in x.ct --out k/../x.ct".into(),
@@ -139,6 +141,11 @@ fn inputs_are_not_replaced() {
         format!("eval {server} y=x+1 x=in/y.ct --out z --write-manifest shared.key {shared}"),
         format!("encrypt --key k/public.key --in v.csv --out z.ct --write-manifest v.csv {shared}"),
         "encrypt --key k/public.key --in v.csv --out v.csv".into(),
+        format!("encrypt --key k/public.key --in v.csv {listed}"),
+        format!("encrypt --key k/public.key --in v.csv --types v=u8 {listed}"),
+        "keys server --key k/secret.key --program y=table(v,P) --types v=bool --rows 2 --lookup \
+         P=prices.csv --out prices.csv"
+            .into(),
         format!("explain {server} y=x+1 x=x.ct --svg x.ct"),
         format!(
             "explain {server} y=x+1 x=x.ct --bounds manifest --manifest m {shared} --svg shared.key"

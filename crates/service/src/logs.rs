@@ -5,6 +5,9 @@
 pub fn log_to_stderr(verbose: bool) {
     let level = if verbose { tracing::Level::DEBUG } else { tracing::Level::INFO };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    // What cannot be written is left out: to tell of it in the same place would panic, in the
+    // middle of a job.
+    let log = log.with_ansi(false).with_target(false).log_internal_errors(false);
     // A second call changes nothing.
-    let _ = log.with_ansi(false).with_target(false).try_init();
+    let _ = log.try_init();
 }

@@ -15,8 +15,8 @@ use std::time::Duration;
 use crate::error::WireError;
 use crate::file::{Existing, io_error};
 use crate::recovery::{
-    Holder, NAMES, Outcome, Recovered, crowded, hidden, hold, remove_leftovers, sync_directory,
-    told,
+    Holder, NAMES, Outcome, Recovered, bytes_in, crowded, hidden, hold, remove_leftovers,
+    sync_directory, told,
 };
 use crate::stop::stop_here;
 
@@ -209,8 +209,20 @@ impl PendingSet {
     /// # Errors
     /// Something that is there already and is to be kept; an entry that was not made; what the
     /// system refuses. What was there before is back in its place then.
-    pub fn finish(mut self, existing: Existing) -> Result<(), WireError> {
-        let finished = self.swap(existing);
+    pub fn finish(self, existing: Existing) -> Result<(), WireError> {
+        self.finish_if(existing, || Ok(()))
+    }
+
+    /// The same after a check, from which on nobody else replaces these files.
+    ///
+    /// # Errors
+    /// Those of [`PendingSet::finish`] and of the check: what was there before stays then.
+    pub fn finish_if<E: From<WireError>>(
+        mut self,
+        existing: Existing,
+        check: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let finished = self.swap(existing, check);
         // If the old ones could not be put back, they are in it, and the next run goes on.
         self.stays = finished.is_err() && self.has_begun();
         finished
@@ -224,9 +236,14 @@ impl PendingSet {
         self.old().is_dir()
     }
 
-    fn swap(&self, existing: Existing) -> Result<(), WireError> {
+    fn swap<E: From<WireError>>(
+        &self,
+        existing: Existing,
+        check: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
         let old = self.old();
         let _alone = self.set.alone_and_settled()?;
+        check()?;
         if existing == Existing::Keep {
             self.check_places()?;
             let keep = self.hidden.join(KEEP);
@@ -248,7 +265,7 @@ impl PendingSet {
             if undone {
                 let _ = fs::remove_dir_all(&old);
             }
-            return moved;
+            return moved.map_err(E::from);
         }
         self.sync();
         Ok(())
@@ -375,15 +392,4 @@ impl Drop for PendingSet {
 
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
-}
-
-/// The bytes of all files in a directory.
-fn bytes_in(directory: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(directory) else { return 0 };
-    let bytes = |path: PathBuf| match path.symlink_metadata() {
-        Ok(found) if found.is_dir() => bytes_in(&path),
-        Ok(found) => found.len(),
-        Err(_) => 0,
-    };
-    entries.filter_map(|entry| Some(bytes(entry.ok()?.path()))).sum()
 }

@@ -147,6 +147,17 @@ pub(crate) fn remove_leftovers(destination: &Path) -> Vec<Recovered> {
     found
 }
 
+/// The bytes of all files in a directory.
+pub(crate) fn bytes_in(directory: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(directory) else { return 0 };
+    let bytes = |path: PathBuf| match path.symlink_metadata() {
+        Ok(found) if found.is_dir() => bytes_in(&path),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    };
+    entries.filter_map(|entry| Some(bytes(entry.ok()?.path()))).sum()
+}
+
 /// Brings the names in a directory to the disk; file systems that cannot do this keep them anyway.
 pub fn sync_directory(directory: &Path) {
     #[cfg(unix)]

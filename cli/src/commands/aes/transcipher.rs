@@ -22,7 +22,7 @@ use crate::commands::roles::files::{Column, of_decrypted, secret_key, server_key
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_file, existing, of_file, of_output};
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{emit, emit_json, progress, remark};
 use crate::console::params::tell_failures;
 
 /// What a file of ciphertexts holds.
@@ -197,11 +197,11 @@ fn uploaded(
 
 /// Tells that nobody compared the AES key of data with the encrypted one.
 fn tell_unchecked(path: &Path) {
-    eprintln!(
+    remark(format_args!(
         "note: {}: the AES key, the mode and the initialization vector of the data were not \
          checked: if one of them is wrong, the bytes are meaningless",
         path.display()
-    );
+    ));
 }
 
 /// Runs `aes decrypt`.

@@ -13,6 +13,7 @@ use crate::console::args::Common;
 use crate::console::device::Device;
 use crate::console::errors::{CliError, of_service};
 use crate::console::files::{check_apart, is_standard, of_file};
+use crate::console::output::remark;
 
 /// Passes if none of these options is given.
 fn none_of(options: &[(bool, &str)]) -> Result<(), CliError> {
@@ -80,11 +81,11 @@ fn send_server_keys(
     if beside.exists() && owner_of(&beside)? == Some(owner) {
         return send(&beside);
     }
-    eprintln!(
+    remark(format_args!(
         "note: the service has no server keys of the secret key {name}, and {} is not of it: send \
          them by `everlevel remote push` before anything is computed",
         beside.display()
-    );
+    ));
     Ok(())
 }
 

@@ -132,18 +132,19 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
     match command {
         RemoteCommand::Push { service, files } => {
             let client = service.client()?;
-            let mut ids = BTreeMap::new();
+            // All are sent, whether anybody reads their ids or not.
+            let (mut ids, mut told) = (BTreeMap::new(), Ok(()));
             for path in files {
                 let id = match path.is_dir() {
                     true => push_table(&client, path, common)?,
                     false => push(&client, path, common)?,
                 };
-                if !common.json {
-                    emit(&format!("{id}  {}", path.display()))?;
+                if !common.json && told.is_ok() {
+                    told = emit(&format!("{id}  {}", path.display()));
                 }
                 ids.insert(path.display().to_string(), id);
             }
-            if common.json { emit_json(&ids) } else { Ok(()) }
+            if common.json { emit_json(&ids) } else { told }
         }
         RemoteCommand::Run { job, program, inputs, tables, pad, out, force } => {
             let asked = Evaluation {

@@ -135,6 +135,13 @@ pub struct EncryptArgs {
     pub place: RemoteArg,
 }
 
+impl EncryptArgs {
+    /// The files that are read, but for keys that no result replaces.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.input).chain(&self.manifest_key.manifest_key)
+    }
+}
+
 /// What becomes of the noise bound that a ciphertext states.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Bounds {

@@ -51,7 +51,7 @@ pub fn run(args: &EncryptArgs, common: &Common, send: Send<'_>) -> Result<(), Cl
     let outs = outs(args)?;
     for out in &outs {
         check_free(out, args.out.force)?;
-        check_apart(out, [&args.input])?;
+        check_apart(out, args.files())?;
     }
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();

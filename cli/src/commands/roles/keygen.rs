@@ -72,6 +72,8 @@ pub fn run(args: &KeygenArgs, common: &Common) -> Result<(), CliError> {
 pub fn for_server(args: &ServerKeysArgs, common: &Common) -> Result<(), CliError> {
     check_file(&args.out.out, args.out.force)?;
     check_apart(&args.out.out, args.purpose.table_plans.iter().chain([&args.key]))?;
+    let lookups = args.purpose.tables.iter().filter_map(|text| text.split_once('='));
+    check_apart(&args.out.out, lookups.map(|(_, file)| Path::new(file)))?;
     let secret = secret_key(&args.key, &args.set, common)?;
     tell_failures(secret.params());
     let plan = plan(secret.params(), &args.purpose)?;

@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::output::progress;
+use crate::console::output::{progress, remark};
 
 /// An answer, and what it took to compute its sums.
 pub struct Asked {
@@ -73,7 +73,7 @@ pub fn ask(
 
 /// Tells on standard error what there is to note on a query or a change.
 pub fn tell(notes: &[String]) {
-    notes.iter().for_each(|note| eprintln!("note: {note}"));
+    notes.iter().for_each(|note| remark(format_args!("note: {note}")));
 }
 
 /// Schemas, tables and queries are the user's.

@@ -13,7 +13,7 @@ use super::files::{read_data, read_schema};
 use crate::commands::parties::parties;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
-use crate::console::output::{emit, emit_json, shows_progress};
+use crate::console::output::{emit, emit_json, remark, shows_progress};
 use crate::console::params::find_params;
 
 /// Arguments of `table query`.
@@ -66,7 +66,7 @@ pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
     }
     if shows_progress(common) {
         let query = asked.seconds;
-        eprintln!("keys {keys:.1} s, encryption {encryption:.1} s, query {query:.1} s");
+        remark(format_args!("keys {keys:.1} s, encryption {encryption:.1} s, query {query:.1} s"));
     }
     if common.json {
         let answer = asked.answer.to_json(&plan.query().output_types(&schema));

@@ -28,14 +28,15 @@ pub fn is_parquet(path: &Path) -> bool {
 pub enum Source<'a> {
     /// A file.
     File(&'a Path),
-    /// Standard input, which can be read once.
+    /// Standard input, or a pipe, which can be read once.
     Bytes(zeroize::Zeroizing<Vec<u8>>),
 }
 
 impl<'a> Source<'a> {
-    /// Of a file, or of standard input, of which a gigabyte is kept at most.
+    /// Of a file, or of what can be read once, of which a gigabyte is kept at most.
     pub fn of(path: &'a Path) -> Result<Self, CliError> {
-        match is_standard(path) {
+        let once = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+        match is_standard(path) || once {
             true => {
                 let bytes = read_bytes(path, MAX_TABLE_BYTES, "the table")?;
                 Ok(Source::Bytes(bytes.into()))
@@ -106,7 +107,11 @@ pub fn parquet_answer(_: &Answer, _: &[OutputType]) -> Result<Vec<u8>, TablesErr
     Err(without_parquet())
 }
 
-/// The same with the name of the file in what is refused.
+/// Rows that are read once, with the name of the file in what is refused.
 pub fn opened(path: &Path) -> Result<AnyRecords, CliError> {
-    Source::of(path)?.open().map_err(of(path))
+    let source = match is_standard(path) {
+        true => Source::of(path)?,
+        false => Source::File(path),
+    };
+    source.open().map_err(of(path))
 }

@@ -352,11 +352,14 @@ impl<'a> Writer<'a> {
                 listing.write(pending.path())?;
                 changes.written.push(LISTING_FILE.into());
                 // Whoever changed the directory meanwhile would lose what he did.
-                if EncryptedTable::id_in(path)? != table.id() {
+                let unchanged = || -> Result<(), TablesError> {
+                    if EncryptedTable::id_in(path)? == table.id() {
+                        return Ok(());
+                    }
                     let problem = "another process changed it at the same time: try again";
-                    return Err(TablesError::Table { problem: problem.into() });
-                }
-                pending.finish()?;
+                    Err(TablesError::Table { problem: problem.into() })
+                };
+                pending.finish_if(unchanged)?;
                 Blocks::Directory(path.clone())
             }
             _ => return Err(TablesError::Table { problem: "its files are elsewhere".into() }),

@@ -72,4 +72,12 @@ impl PendingDirectory {
     pub(crate) fn finish(self) -> Result<(), WireError> {
         self.pending.finish(self.existing)
     }
+
+    /// The same after a check, from which on nobody else replaces the directory.
+    pub(crate) fn finish_if<E: From<WireError>>(
+        self,
+        check: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.pending.finish_if(self.existing, check)
+    }
 }

@@ -34,7 +34,7 @@ pub fn encrypt(
     send: Send<'_>,
 ) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
-    check_apart(&args.out.out, [&args.input])?;
+    check_apart(&args.out.out, args.files())?;
     let types = typed::types(types)?;
     if args.header == Header::No {
         return Err(CliError::usage(
