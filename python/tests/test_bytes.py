@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import everlevel
-from everlevel import EncryptedArray
+from everlevel import EncryptedArray, _everlevel
 
 
 def test_arrays_as_bytes(toy):
@@ -39,6 +39,18 @@ def test_arrays_as_bytes(toy):
     np.testing.assert_array_equal(toy.client.decrypt(small), (a * a + 1) % toy.t)
     with pytest.raises(everlevel.RangeError):
         toy.server.read(data, bounds="all")
+
+
+def test_public_integers_are_as_many_as_their_array_has(fermat):
+    # As the program writes "five = 5" beside arrays of this shape: integers of any length.
+    five = _everlevel.IntegerServer(fermat.server._raw).apply("add", [2, 3])[0]
+    assert five.length is None
+    data = everlevel.EncryptedIntegers._make([five], (2, 3)).to_bytes()
+    (x,) = everlevel.integers_from_bytes(data, params=fermat.params).values()
+    x = fermat.server.load(x)
+    np.testing.assert_array_equal(fermat.client.decrypt(x), np.full((2, 3), 5))
+    assert fermat.client.decrypt(x.sum()) == 30
+    assert fermat.client.decrypt(np.all(x.ravel()))
 
 
 def test_damaged_bytes(toy):

@@ -181,6 +181,15 @@ def test_long_arrays_and_rows(remote, fermat):
     assert again.shape == (3, 40) and (fermat.client.decrypt(again) == several + 1).all()
 
 
+def test_public_rows_are_operands_as_a_whole(remote, fermat, values, encrypted):
+    x, wide = remote.array(encrypted["x"]), values["x"].astype(np.int64)
+    rows, expected = ((np.stack([a, np.full(ROWS, 3)]) + 1) * 2 for a in (x, wide))
+    # The entries of the second row are in the text of the program: (3 + 1) * 2.
+    found = remote.compute(rows, x * rows, x - rows)
+    for there, right in zip(found, (expected, wide * expected, wide - expected)):
+        assert np.array_equal(fermat.client.decrypt(there), right)
+
+
 def test_wrapping_is_that_of_numpy(remote, fermat, values, encrypted):
     with np.errstate(over="ignore"):
         expected = values["x"] * values["x"] + np.uint8(200)

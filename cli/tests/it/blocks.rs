@@ -130,6 +130,11 @@ fn typed_columns_of_three_ciphertexts() {
     let total: i64 = (0..rows).map(pay).sum();
     assert_eq!(place.told(&format!("{decrypt} out/total.ct"))["total"], total);
     place.told(&format!("{EVAL} poor=pay<100&old old=out/old.ct p.ct"));
+    // A result of public integers alone has as many entries as the columns.
+    place.told(&format!("{EVAL} five=5;old=age>=65 p.ct"));
+    assert_eq!(place.told(&format!("{decrypt} out/five.ct"))["five"], of(&|_| 5));
+    place.told(&format!("{EVAL} s=sum(five) out/five.ct"));
+    assert_eq!(place.told(&format!("{decrypt} out/s.ct"))["s"], 5 * rows);
 
     // Reduced to what decryption needs: all parts of columns and totals.
     let told = place.told("compact --in p.ct --out p.small");

@@ -87,7 +87,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 };
                 let count = a.digits.len().max(b.digits.len());
                 let windows = (0..count).map(|i| room(&a.digit(i), &b.digit(i))).collect();
-                fitted(b.anchor - a.anchor, windows, (1 - points, points - 1))
+                // Two anchors may be 2^127 apart, which wraps.
+                let apart = b.anchor.checked_sub(a.anchor)?;
+                fitted(apart, windows, (1 - points, points - 1))
             };
             fit(BASE).or_else(|| fit(POINTS))
         };
@@ -144,7 +146,7 @@ pub(crate) fn constants<C>(a: &Column<C>, b: &Column<C>) -> Option<Vec<i64>> {
         let (x, y) = (a.digit(i), b.digit(i));
         room(x.low - y.high, x.high - y.low)
     });
-    fitted(a.anchor - b.anchor, windows.collect(), room(0, 0))
+    fitted(a.anchor.checked_sub(b.anchor)?, windows.collect(), room(0, 0))
 }
 
 /// Digits with Σ 16^i c_i = k in the ranges given, or in `above` beyond them.

@@ -21,6 +21,12 @@ impl<C> Column<C> {
         };
         Column { digits: self.digits.iter().map(own).collect(), ..*self }
     }
+
+    /// The same column; public integers, which stand for a column of any length, as `n` entries.
+    #[must_use]
+    pub fn of_length(&self, n: usize) -> Self {
+        Column { length: self.length.or(Some(n)), ..self.clone() }
+    }
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {

@@ -74,7 +74,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
         tables: &BTreeMap<String, Vec<i128>>,
         progress: &mut dyn FnMut(usize),
     ) -> Result<NamedValues<S::Ciphertext>, ProgramError> {
-        let values = inputs.iter().map(|(name, x)| (name.clone(), Value::Column(x.clone())));
+        // What is public and has any length is an integer, which has no number of entries.
+        let value = |x: &Column<S::Ciphertext>| match (x.length(), x.public_value()) {
+            (None, Some(value)) => Value::Public(value),
+            _ => Value::Column(x.clone()),
+        };
+        let values = inputs.iter().map(|(name, x)| (name.clone(), value(x)));
         let mut run = Run { functions: Functions { ints: self }, values: values.collect(), tables };
         let room = Room { ciphertexts, apart: self.session().can_bootstrap() };
         let statements = program.statements();

@@ -168,7 +168,14 @@ impl<E: Engine> TypedInputs<E> {
             }
             x.array.name.clone_from(&name);
             let blocks = x.blocks.iter().map(|block| server.upload_integers(block));
-            let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
+            let mut blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
+            // What is public has as many entries as the array is said to have.
+            let lengths = x.array.lengths(server.params().slots()).unwrap_or_default();
+            for (block, length) in blocks.iter_mut().zip(lengths) {
+                if let Encrypted::Column(column) = block {
+                    *column = column.of_length(length);
+                }
+            }
             let x = TypedArray { array: x.array, blocks };
             if self.0.insert(name.clone(), x).is_some() {
                 return Err(EvaluationError::inputs(format!("column {name} is given twice")));

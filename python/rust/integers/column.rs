@@ -59,6 +59,15 @@ impl Column {
         either!(&self.held, Held, x => x.length())
     }
 
+    /// The same column; public integers of any length as this many entries.
+    fn of_length(&self, length: usize) -> Self {
+        let held = match &self.held {
+            Held::Real(x) => Held::Real(x.of_length(length)),
+            Held::Traced(x) => Held::Traced(x.of_length(length)),
+        };
+        Column { params: self.params.clone(), held }
+    }
+
     #[getter]
     fn ciphertexts(&self) -> usize {
         either!(&self.held, Held, x => x.ciphertexts())

@@ -214,6 +214,10 @@ def _joined(
     if not all(isinstance(block, _rust.Column) for block in blocks):
         raise FormatError("an array of columns and totals", code="python.array")
     shape, runs = shape_of(told, [block.length for block in blocks], params.slots)
+    if told is not None:
+        # What is public has as many entries as the array is said to have.
+        sizes = _layout.sizes(shape, runs, params.slots)
+        blocks = [block.of_length(n) for block, n in zip(blocks, sizes)]
     low, high = zip(*(block.interval for block in blocks))
     wrap = wraps_in(told, (min(low), max(high)))
     x = EncryptedIntegers._make(blocks, shape, None, wrap, runs)

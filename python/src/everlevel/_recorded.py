@@ -110,7 +110,11 @@ class Recorder(Tracer):
                 nodes.append(x)
             else:
                 places.append(x.text if isinstance(x, Node) else _literal(x))
-        return Node(self, self._count, traced, text.format(*places, **_KEPT), nodes, **more)
+        text = text.format(*places, **_KEPT)
+        if operands and not nodes:
+            # One integer, whatever stands beside it.
+            text = f"({text})"
+        return Node(self, self._count, traced, text, nodes, **more)
 
     def input(self, source: Source, x: EncryptedIntegers) -> Node:
         """A run of an array, as it is encrypted."""

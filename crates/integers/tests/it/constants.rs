@@ -95,6 +95,11 @@ fn as_far_as_bounds_go() {
     let x = bench.encrypt(&[-most, -1, most], Type::ranged(-most, most).unwrap());
     assert_eq!(bench.decrypt(&x), [-most, -1, most]);
     assert_eq!(ints.add(&x, &x).map(|_| ()).unwrap_err().code(), "integers.range");
+    // Of two that are 2^127 apart the second one would have the digits of -3 2^126.
+    let bit = bench.encrypt(&[0, 1, 0], Type::Bool);
+    let below = bench.encrypt(&[-most, -1, 0], Type::ranged(-most, 0).unwrap());
+    let chosen = ints.select(&bit, &below, most).map(|_| ());
+    assert_eq!(chosen.unwrap_err().code(), "integers.width");
     let open = |c: &_| Ok::<_, IntegersError>(bench.scheme.decrypt(c)?.decode(&bench.params)?);
     let near = bench.encrypt(&[-9, 0, 4], Type::ranged(-9, 4).unwrap());
     let total = ints.dot(&near, &[1 << 122, 5, -(1 << 120)]).unwrap();

@@ -132,6 +132,29 @@ fn programs_compute_what_they_say() {
     assert!(opened(&bench, &out["k"]).iter().all(|v| *v == 32));
 }
 
+/// Results of public integers alone, which have any length, are integers where they are inputs.
+#[test]
+fn inputs_of_any_length() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let inputs = BTreeMap::from([
+        ("age".to_string(), bench.encrypt(&AGES, Type::U8)),
+        ("five".to_string(), ints.add(2, 3).unwrap()),
+    ]);
+    let run = |text: &str| {
+        ints.run(&Program::parse(text).unwrap(), &inputs, &BTreeMap::new(), &mut |_| ())
+    };
+    let out = run("y = five*age; s = sum(y); k = five + 1").unwrap();
+    assert_eq!(opened(&bench, &out["y"]), AGES.map(|age| 5 * age));
+    assert_eq!(opened(&bench, &out["s"]), [5 * AGES.iter().sum::<i128>()]);
+    assert_eq!(opened(&bench, &out["k"]), [6]);
+    // There is no number of entries to add up.
+    for text in ["s = sum(five)", "s = mean(five)", "s = total(five)", "s = count(five > 3)"] {
+        let error = run(text).map(|_| ()).unwrap_err();
+        assert_eq!((error.column, error.code()), (5, "integers.type"), "{text}: {error}");
+    }
+}
+
 #[test]
 fn mistakes_are_pointed_at() {
     let bench = Bench::new("insecure_bgv-65537-n11");
