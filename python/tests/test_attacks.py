@@ -278,6 +278,27 @@ def test_wrapping_is_kept(toy):
     np.testing.assert_array_equal(toy.client.decrypt(least // -1), np.array([-128, -5], np.int8))
 
 
+def test_entries_in_order_and_normalized_ones_wrap(toy):
+    """They were exact integers where entries of rows in order wrap, as NumPy's do."""
+    a, most = np.array([200, 7, 90], np.uint8), np.uint8(200)
+    w = typed(toy, a).wrapping()
+    cases = [
+        (np.sort(w) + 200, np.sort(a) + most),
+        (w.nlargest(2) + 200, np.sort(a)[:0:-1] + most),
+        (np.max(w) + 200, a.max(keepdims=True) + most),
+        (np.min(w) - 200, a.min(keepdims=True) - most),
+        (np.median(w) + 200, np.sort(a)[1:2] + most),
+        (w.normalized() + 200, a + most),
+    ]
+    for number, (found, expected) in enumerate(cases):
+        decrypted = toy.client.decrypt(found)
+        np.testing.assert_array_equal(decrypted, expected, err_msg=str(number))
+        assert found.dtype == decrypted.dtype == np.uint8
+    # Places and sums are other integers than entries.
+    np.testing.assert_array_equal(toy.client.decrypt(np.argsort(w) + 300), [301, 302, 300])
+    np.testing.assert_array_equal(toy.client.decrypt(np.cumsum(w)), np.cumsum(a, dtype=int))
+
+
 def test_quantiles_are_those_of_numpy(toy):
     rng = np.random.default_rng(5)
     for n in range(1, 9):
