@@ -184,6 +184,20 @@ def test_integers_in_either_order_of_bytes(toy):
         np.testing.assert_array_equal(toy.client.decrypt(x), [5, 250])
 
 
+def test_negative_integers_in_arrays_of_objects(toy):
+    """Of which data frames have nullable integers: no type of 64 bits had all of them."""
+    values = np.array([-1, np.int8(5), True, -128], object)
+    x = toy.client.encrypt_modular(values, signed=True)
+    np.testing.assert_array_equal(toy.client.decrypt(x), values.astype(int))
+    found = toy.client.decrypt(toy.load([1, 2, 3, 4]) + values)
+    np.testing.assert_array_equal(found, (np.arange(1, 5) + values.astype(int)) % toy.t)
+    for least, most in ((-1, 2**63), (-(2**63) - 1, 0), (0, 2**64)):
+        values = np.array([least, most], object)
+        assert refused(lambda: toy.client.encrypt_modular(values, reduce=True)) == (
+            "python.value-range"
+        )
+
+
 def test_durations_are_no_integers(toy):
     """NumPy's are integers by their class, and of nanoseconds they were taken for such."""
     duration = np.timedelta64(5, "ns")

@@ -136,13 +136,14 @@ def _integers(values: npt.ArrayLike) -> npt.NDArray[Any]:
         exact = np.array(values, dtype=object)
         array = exact if all(map(is_integer, exact.flat)) else array
     if array.dtype.kind == "O" and all(map(is_integer, array.flat)):
-        if not all(0 <= v < WORDS for v in array.flat):
+        least, most = min(map(int, array.flat)), max(map(int, array.flat))
+        if not -SIGNED <= least <= most < (SIGNED if least < 0 else WORDS):
             raise RangeError(
                 "integers that no type of 64 bits has all of: expected values below the plaintext "
                 "modulus",
                 code="python.value-range",
             )
-        array = array.astype(np.uint64)
+        array = array.astype(np.int64 if most < SIGNED else np.uint64)
     if array.dtype.kind not in "iub":
         raise DtypeError(
             f"expected integers, found dtype {array.dtype}: convert with .astype('int64')",
