@@ -198,6 +198,21 @@ def test_negative_integers_in_arrays_of_objects(toy):
         )
 
 
+def test_lists_of_integers_of_both_halves_of_words(toy):
+    """NumPy makes floating-point numbers of them, and they were refused as such."""
+    values = [2**63 + 1, -1]
+    x = typed(toy, [0, 1], bounds=(0, 1))
+    for found in (
+        toy.server.load(toy.client.encrypt(values, bounds=(-1, 2**64))),
+        x + [2**63 + 1, -2],
+        everlevel.Table(values)[x],
+    ):
+        assert toy.client.decrypt(found).tolist() == values
+    assert toy.client.decrypt(np.isin(x, [1, -1, 2**63])).tolist() == [False, True]
+    for wrong in ([2.0**63, -1], [2**63, -1.0], [2**63, None], [1.0], []):
+        assert refused(lambda: x + wrong) == "integers.value"
+
+
 def test_durations_are_no_integers(toy):
     """NumPy's are integers by their class, and of nanoseconds they were taken for such."""
     duration = np.timedelta64(5, "ns")
