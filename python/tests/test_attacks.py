@@ -182,6 +182,12 @@ def test_integers_in_either_order_of_bytes(toy):
     for dtype in (">u8", ">i8", ">i2", "<u4"):
         x = toy.client.encrypt_modular(np.array([5, 250], dtype))
         np.testing.assert_array_equal(toy.client.decrypt(x), [5, 250])
+    # Of typed integers int64 was told by its order of bytes.
+    for dtype in ("<i8", ">i8"):
+        assert refused(lambda: toy.client.encrypt(np.array([5, 7], dtype))) == "integers.width"
+    for dtype in ("<i2", ">i2"):
+        x = toy.client.encrypt(np.array([5, -7], dtype))
+        assert x.dtype == np.int16 and toy.client.decrypt(x).tolist() == [5, -7]
 
 
 def test_negative_integers_in_arrays_of_objects(toy):

@@ -180,10 +180,12 @@ def kind_of(array: npt.NDArray[Any], dtype: Any, bounds: Interval | None) -> Kin
         return dtype
     if dtype is not None:
         return Kind(*interval_of(named(dtype)))
-    if array.dtype == np.int64 or array.dtype.kind == "O":
+    # Whatever the order of its bytes.
+    widest = array.dtype.newbyteorder("=") == np.int64
+    if widest or array.dtype.kind == "O":
         what = (
             "which is what NumPy makes of any integers and would take 16 ciphertexts"
-            if array.dtype == np.int64
+            if widest
             else "which holds integers of any size"
         )
         raise DtypeError(
