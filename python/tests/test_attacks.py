@@ -1,12 +1,15 @@
 """What attackers found to be answered wrongly: mended, or refused."""
 
 import os
+import sys
+import threading
 
 import numpy as np
 import pytest
 
 import everlevel
 from everlevel import EncryptedArray, planner
+from everlevel._recorded import Written, blocks_of
 from everlevel._values import integers
 
 
@@ -598,3 +601,35 @@ def test_wrapping_multiples_of_64_bits():
     assert found.dtype == moved.dtype == np.uint64
     assert found.tolist() == [2**64 - 15, 5, 0]
     assert moved.tolist() == [2**63, 2**63, 0]
+
+
+def test_public_rows_beside_an_array_of_a_service(fermat):
+    """What was computed with them alone stood without parentheses in the program."""
+    remote = everlevel.Remote("http://127.0.0.1:1", "token")
+    x = remote.array(fermat.client.encrypt(np.array([1, 2, 3]), bounds=(0, 9)))
+    rows = np.stack([x, np.array([3, 3, 3])])
+    program = Written(blocks_of((rows + 1) * np.stack([x, x]))).program
+    assert "(3 + 1) * " in program and "3 + 1 * " not in program
+    assert refused(lambda: everlevel.Table(range(10))[rows]) == "python.not-homomorphic"
+
+
+def test_threads_share_an_array_of_a_service(fermat):
+    """Two of what they computed could have one number, and one of them was left out."""
+    remote = everlevel.Remote("http://127.0.0.1:1", "token")
+    x = remote.array(fermat.client.encrypt(np.array([1, 2, 3]), bounds=(0, 9)))
+    made = []
+
+    def compute():
+        made.extend(x.server.constant(x._blocks[0], [k]).number for k in range(300))
+
+    threads = [threading.Thread(target=compute) for _ in range(4)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert len(set(made)) == len(made) == 1200
