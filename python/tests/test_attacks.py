@@ -497,6 +497,16 @@ def test_scalar_products_are_of_vectors_of_one_length(fermat):
     assert fermat.client.decrypt(x @ typed(fermat, a[1], bounds=(0, 9))) == a[0] @ a[1]
 
 
+def test_tables_are_not_changed_through_their_parts():
+    """``table[:2] += 1`` changed the table, and then raised."""
+    table = everlevel.Table([[1, 2], [3, 4]])
+    with pytest.raises((TypeError, ValueError)):
+        table[:, :1] += 1
+    with pytest.raises(ValueError):
+        table[0][:] = 9
+    assert table[:].tolist() == [[1, 2], [3, 4]]
+
+
 def test_shifts_by_wrapping_amounts_wrap(fermat):
     a = np.array([9, 7, 0], np.uint8)
     amount = np.minimum(typed(fermat, a).wrapping(), 9)
