@@ -153,6 +153,10 @@ def test_misuse_is_refused_with_a_way_out(t):
     refused("python.question", lambda: t.select("ward").agg(n=et.count()))
     refused("python.question", lambda: t.distinct(), "select")
     refused("python.question", lambda: t.limit(-1))
+    for index in (0, ["ward", "cost"], t.cost > 1, slice(2)):
+        refused("python.question", lambda: t[index], "a column, or its name")
+    refused("python.question", lambda: list(t))
+    refused("python.question", lambda: "ward" in t)
     refused("python.question", lambda: et.parameter("a b"))
     refused("python.question", lambda: et.case(), "case((")
     refused("python.question", lambda: et.case(t.surgery), "pairs")

@@ -103,6 +103,7 @@ class Query:
         return tuple(self._schema.columns)
 
     def __getitem__(self, name: str) -> Column:
+        name = _name(name)
         if name not in self._names:
             raise _unknown(name, self._names, "the table")
         return Column(name, self._schema)
