@@ -621,6 +621,7 @@ def test_public_rows_beside_an_array_of_a_service(fermat):
     program = Written(blocks_of((rows + 1) * np.stack([x, x]))).program
     assert "(3 + 1) * " in program and "3 + 1 * " not in program
     assert refused(lambda: everlevel.Table(range(10))[rows]) == "python.not-homomorphic"
+    assert refused(lambda: Written(blocks_of(rows[1] + 1))) == "python.public"
 
 
 def test_threads_share_an_array_of_a_service(fermat):

@@ -297,6 +297,11 @@ class Written:
         one = next(iter(self.sources), None)
         for x in wanted:
             if x.is_public and (left := results.pop(x.number, None)):
+                if one is None:
+                    raise DtypeError(
+                        "all entries that are asked for are public: compute them in NumPy",
+                        code="python.public",
+                    )
                 lines += [f"{name} = 0 * {one} + {x.text}" for name in left]
         #: Its text.
         self.program = "; ".join(lines)
