@@ -1,5 +1,6 @@
 """What attackers found to be answered wrongly: mended, or refused."""
 
+import collections
 import os
 import sys
 import threading
@@ -598,6 +599,19 @@ def test_public_arrays_without_entries(toy):
         lambda: np.broadcast_to(x, (0, 3)),
     ):
         assert refused(operation) == "python.empty"
+
+
+def test_programs_in_the_clear_return_named_tuples():
+    """They had arrays that nobody can decrypt."""
+    pair = collections.namedtuple("pair", "total less")
+
+    @everlevel.program
+    def both(x: everlevel.uint8, y: everlevel.uint8):
+        return pair(x + y, x < y)
+
+    found = both(np.array([1, 5], np.uint8), np.array([3, 4], np.uint8))
+    assert isinstance(found, pair)
+    assert found.total.tolist() == [4, 9] and found.less.tolist() == [True, False]
 
 
 def test_wrapping_multiples_of_64_bits():
