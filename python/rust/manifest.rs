@@ -105,12 +105,20 @@ impl Manifest {
     /// Lists the bytes of ciphertexts with the bounds that they state.
     fn add(&self, py: Python<'_>, data: PyReadonlyArray1<'_, u8>) -> Result<()> {
         let data = octets(&data)?;
-        detached(py, || Ok(Arc::make_mut(&mut self.lock()).add(data)?))
+        detached(py, || {
+            let added = Arc::make_mut(&mut self.lock()).add(data);
+            // An error asks for the interpreter's lock, whose holder may wait for the other one.
+            Ok(added?)
+        })
     }
 
     /// Lists a file of any size.
     fn add_file(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
-        detached(py, || Ok(Arc::make_mut(&mut self.lock()).add_file(&path)?))
+        detached(py, || {
+            let added = Arc::make_mut(&mut self.lock()).add_file(&path);
+            // As above.
+            Ok(added?)
+        })
     }
 
     /// Lists what another one lists, too.

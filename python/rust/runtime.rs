@@ -110,7 +110,13 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send
     py.check_signals()?;
     let pool = pool()?;
     let mut signal = None;
+    // A callable that is told of progress computes on its own thread: the pool may have no other,
+    // and whoever waits for the work that it is told of looks for signals.
+    let within = rayon::current_thread_index().is_some();
     let done = py.detach(|| {
+        if within {
+            return catch_unwind(AssertUnwindSafe(work)).ok();
+        }
         let (finished, wait) = mpsc::channel();
         // Nothing of the pool can wait for signals: they come to the thread that called.
         pool.in_place_scope(|scope| {

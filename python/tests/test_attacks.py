@@ -1,12 +1,16 @@
 """What attackers found to be answered wrongly: mended, or refused."""
 
+import collections
 import os
+import sys
+import threading
 
 import numpy as np
 import pytest
 
 import everlevel
 from everlevel import EncryptedArray, planner
+from everlevel._recorded import Written, blocks_of
 from everlevel._values import integers
 
 
@@ -182,6 +186,41 @@ def test_integers_in_either_order_of_bytes(toy):
     for dtype in (">u8", ">i8", ">i2", "<u4"):
         x = toy.client.encrypt_modular(np.array([5, 250], dtype))
         np.testing.assert_array_equal(toy.client.decrypt(x), [5, 250])
+    # Of typed integers int64 was told by its order of bytes.
+    for dtype in ("<i8", ">i8"):
+        assert refused(lambda: toy.client.encrypt(np.array([5, 7], dtype))) == "integers.width"
+    for dtype in ("<i2", ">i2"):
+        x = toy.client.encrypt(np.array([5, -7], dtype))
+        assert x.dtype == np.int16 and toy.client.decrypt(x).tolist() == [5, -7]
+
+
+def test_negative_integers_in_arrays_of_objects(toy):
+    """Of which data frames have nullable integers: no type of 64 bits had all of them."""
+    values = np.array([-1, np.int8(5), True, -128], object)
+    x = toy.client.encrypt_modular(values, signed=True)
+    np.testing.assert_array_equal(toy.client.decrypt(x), values.astype(int))
+    found = toy.client.decrypt(toy.load([1, 2, 3, 4]) + values)
+    np.testing.assert_array_equal(found, (np.arange(1, 5) + values.astype(int)) % toy.t)
+    for least, most in ((-1, 2**63), (-(2**63) - 1, 0), (0, 2**64)):
+        values = np.array([least, most], object)
+        assert refused(lambda: toy.client.encrypt_modular(values, reduce=True)) == (
+            "python.value-range"
+        )
+
+
+def test_lists_of_integers_of_both_halves_of_words(toy):
+    """NumPy makes floating-point numbers of them, and they were refused as such."""
+    values = [2**63 + 1, -1]
+    x = typed(toy, [0, 1], bounds=(0, 1))
+    for found in (
+        toy.server.load(toy.client.encrypt(values, bounds=(-1, 2**64))),
+        x + [2**63 + 1, -2],
+        everlevel.Table(values)[x],
+    ):
+        assert toy.client.decrypt(found).tolist() == values
+    assert toy.client.decrypt(np.isin(x, [1, -1, 2**63])).tolist() == [False, True]
+    for wrong in ([2.0**63, -1], [2**63, -1.0], [2**63, None], [1.0], []):
+        assert refused(lambda: x + wrong) == "integers.value"
 
 
 def test_durations_are_no_integers(toy):
@@ -276,6 +315,27 @@ def test_wrapping_is_kept(toy):
         assert decrypted.dtype == np.uint8
     least = typed(toy, np.array([-128, 5], np.int8)).wrapping()
     np.testing.assert_array_equal(toy.client.decrypt(least // -1), np.array([-128, -5], np.int8))
+
+
+def test_entries_in_order_and_normalized_ones_wrap(toy):
+    """They were exact integers where entries of rows in order wrap, as NumPy's do."""
+    a, most = np.array([200, 7, 90], np.uint8), np.uint8(200)
+    w = typed(toy, a).wrapping()
+    cases = [
+        (np.sort(w) + 200, np.sort(a) + most),
+        (w.nlargest(2) + 200, np.sort(a)[:0:-1] + most),
+        (np.max(w) + 200, a.max(keepdims=True) + most),
+        (np.min(w) - 200, a.min(keepdims=True) - most),
+        (np.median(w) + 200, np.sort(a)[1:2] + most),
+        (w.normalized() + 200, a + most),
+    ]
+    for number, (found, expected) in enumerate(cases):
+        decrypted = toy.client.decrypt(found)
+        np.testing.assert_array_equal(decrypted, expected, err_msg=str(number))
+        assert found.dtype == decrypted.dtype == np.uint8
+    # Places and sums are other integers than entries.
+    np.testing.assert_array_equal(toy.client.decrypt(np.argsort(w) + 300), [301, 302, 300])
+    np.testing.assert_array_equal(toy.client.decrypt(np.cumsum(w)), np.cumsum(a, dtype=int))
 
 
 def test_quantiles_are_those_of_numpy(toy):
@@ -438,6 +498,16 @@ def test_scalar_products_are_of_vectors_of_one_length(fermat):
     assert fermat.client.decrypt(x @ typed(fermat, a[1], bounds=(0, 9))) == a[0] @ a[1]
 
 
+def test_tables_are_not_changed_through_their_parts():
+    """``table[:2] += 1`` changed the table, and then raised."""
+    table = everlevel.Table([[1, 2], [3, 4]])
+    with pytest.raises((TypeError, ValueError)):
+        table[:, :1] += 1
+    with pytest.raises(ValueError):
+        table[0][:] = 9
+    assert table[:].tolist() == [[1, 2], [3, 4]]
+
+
 def test_shifts_by_wrapping_amounts_wrap(fermat):
     a = np.array([9, 7, 0], np.uint8)
     amount = np.minimum(typed(fermat, a).wrapping(), 9)
@@ -531,6 +601,19 @@ def test_public_arrays_without_entries(toy):
         assert refused(operation) == "python.empty"
 
 
+def test_programs_in_the_clear_return_named_tuples():
+    """They had arrays that nobody can decrypt."""
+    pair = collections.namedtuple("pair", "total less")
+
+    @everlevel.program
+    def both(x: everlevel.uint8, y: everlevel.uint8):
+        return pair(x + y, x < y)
+
+    found = both(np.array([1, 5], np.uint8), np.array([3, 4], np.uint8))
+    assert isinstance(found, pair)
+    assert found.total.tolist() == [4, 9] and found.less.tolist() == [True, False]
+
+
 def test_wrapping_multiples_of_64_bits():
     """They were refused, as they are too large before they wrap."""
 
@@ -542,3 +625,36 @@ def test_wrapping_multiples_of_64_bits():
     assert found.dtype == moved.dtype == np.uint64
     assert found.tolist() == [2**64 - 15, 5, 0]
     assert moved.tolist() == [2**63, 2**63, 0]
+
+
+def test_public_rows_beside_an_array_of_a_service(fermat):
+    """What was computed with them alone stood without parentheses in the program."""
+    remote = everlevel.Remote("http://127.0.0.1:1", "token")
+    x = remote.array(fermat.client.encrypt(np.array([1, 2, 3]), bounds=(0, 9)))
+    rows = np.stack([x, np.array([3, 3, 3])])
+    program = Written(blocks_of((rows + 1) * np.stack([x, x]))).program
+    assert "(3 + 1) * " in program and "3 + 1 * " not in program
+    assert refused(lambda: everlevel.Table(range(10))[rows]) == "python.not-homomorphic"
+    assert refused(lambda: Written(blocks_of(rows[1] + 1))) == "python.public"
+
+
+def test_threads_share_an_array_of_a_service(fermat):
+    """Two of what they computed could have one number, and one of them was left out."""
+    remote = everlevel.Remote("http://127.0.0.1:1", "token")
+    x = remote.array(fermat.client.encrypt(np.array([1, 2, 3]), bounds=(0, 9)))
+    made = []
+
+    def compute():
+        made.extend(x.server.constant(x._blocks[0], [k]).number for k in range(300))
+
+    threads = [threading.Thread(target=compute) for _ in range(4)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert len(set(made)) == len(made) == 1200

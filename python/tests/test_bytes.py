@@ -1,5 +1,6 @@
 """Bytes, files and pickles, and the program beside the library."""
 
+import copy
 import os
 import pickle
 import shutil
@@ -137,6 +138,17 @@ def test_seeded_keys(toy, tmp_path):
     np.testing.assert_array_equal(
         toy.client.decrypt(servers[1].load(x) ** 2), toy.client.decrypt(servers[0].load(x) ** 2)
     )
+
+
+def test_copies_are_on_the_same_server(toy):
+    """They were made by way of a pickle, which has no server."""
+    a = np.array([1, 2, 3], np.uint8)
+    x, y = toy.load(a), toy.server.load(toy.client.encrypt(a))
+    for z in (x, y):
+        for again in (copy.copy(z), copy.deepcopy(z), copy.deepcopy({"z": [z]})["z"][0]):
+            assert again.server is toy.server
+            np.testing.assert_array_equal(toy.client.decrypt(again + 1), a + 1)
+    assert toy.client.decrypt(copy.deepcopy(y.sum())) == 6
 
 
 def test_pickles(toy, tmp_path):

@@ -153,6 +153,10 @@ def test_misuse_is_refused_with_a_way_out(t):
     refused("python.question", lambda: t.select("ward").agg(n=et.count()))
     refused("python.question", lambda: t.distinct(), "select")
     refused("python.question", lambda: t.limit(-1))
+    for index in (0, ["ward", "cost"], t.cost > 1, slice(2)):
+        refused("python.question", lambda: t[index], "a column, or its name")
+    refused("python.question", lambda: list(t))
+    refused("python.question", lambda: "ward" in t)
     refused("python.question", lambda: et.parameter("a b"))
     refused("python.question", lambda: et.case(), "case((")
     refused("python.question", lambda: et.case(t.surgery), "pairs")
@@ -165,6 +169,37 @@ def test_misuse_is_refused_with_a_way_out(t):
     refused("table.other-schema", lambda: et.Plan(t, other.schema))
     with pytest.raises(TypeError):
         et.Plan("select count(*) from t")
+
+
+def test_steps_after_limit_are_not_about_all_rows(t):
+    """They were: ``t.limit(2).agg(n=et.count())`` counted the whole table."""
+    first = t.order_by("days").limit(2)
+    for step in (
+        lambda: first.agg(n=et.count()),
+        lambda: first.group_by("ward"),
+        lambda: first.filter(t.cost > 1),
+        lambda: first.order_by("cost"),
+        lambda: t.select("ward").limit(2).distinct(),
+        lambda: t.group_by("ward").agg(n=et.count()).limit(2).having(et.count() > 1),
+    ):
+        refused("python.question", step, "after limit")
+    assert first.limit(9).sql == first.sql and first.limit(1).sql.endswith("limit 1")
+    ask = et.Plan(first.select("days")).answer(STAYS, arrow=False)
+    assert ask == {"days": sorted(STAYS["days"])[:2]}
+
+
+def test_an_order_by_columns_that_the_answer_does_not_have(t):
+    """It was a ValueError without a code, or an order by another column of that name."""
+    q = t.order_by("cost")
+    for step in (
+        lambda: q.select("ward"),
+        lambda: q.select(cost="days"),
+        lambda: q.agg(n=et.count()),
+        lambda: q.group_by("ward").agg(cost=t.cost.sum()),
+    ):
+        refused("python.question", step, "order the answer")
+    assert q.select("ward", "cost").sql.endswith("order by 2")
+    assert t.order_by("ward").group_by("ward").agg(n=et.count()).sql.endswith("order by 1")
 
 
 def test_queries_are_values(t):

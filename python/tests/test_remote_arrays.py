@@ -177,6 +177,11 @@ def test_long_arrays_and_rows(remote, fermat):
     assert (fermat.client.decrypt(top) == several.max(axis=0)).all()
     assert (fermat.client.decrypt(last) == several[2] - several[0]).all()
     assert (fermat.client.decrypt(mixed) == weights[:, 0] @ several).all()
+    # Public rows, with which more is computed than they are in the program.
+    three = np.full((1, 40), 3)
+    (found,) = remote.compute(rows[:1] - (np.concatenate([rows, three]) + 1))
+    expected = several[:1] - (np.concatenate([several, three]) + 1)
+    assert (fermat.client.decrypt(found) == expected).all()
     (again,) = remote.compute(rows + 1)
     assert again.shape == (3, 40) and (fermat.client.decrypt(again) == several + 1).all()
 

@@ -305,6 +305,26 @@ def test_what_is_no_column_or_cell():
     refused("python.table", lambda: et.Schema.infer({"n": {0: 5, 1: 6}}), everlevel.DtypeError)
 
 
+def test_points_in_time_at_midnight():
+    """They were the texts of dates, which no column of timestamps holds, and of which with times of
+    day the inferred column was a category.
+    """
+    times = [datetime.datetime(2025, 2, 3), datetime.datetime(2025, 2, 3, 4, 5)]
+    schema = et.Schema.infer({"at": times})
+    assert schema.columns["at"]["type"] == "timestamp"
+    plan = et.Plan("select at from t", schema)
+    hidden = et.Plan("select count(*) as n from t where at <= :last", schema)
+    for unit in ("m", "s", "ms", "us", "ns"):
+        data = {"at": np.array(times, f"datetime64[{unit}]")}
+        assert et.Schema.infer(data) == schema
+        assert plan.answer(data, arrow=False) == {"at": times}
+        for count, last in enumerate(times, 1):
+            for same in (last, np.datetime64(last, unit), last.isoformat()):
+                assert hidden.answer(data, arrow=False, last=same) == {"n": [count]}, same
+    # All of them at midnight are dates.
+    assert et.Schema.infer({"at": times[:1]}).columns["at"]["type"] == "date"
+
+
 class Ward(str, enum.Enum):
     NORTH = "north"
 

@@ -5,6 +5,7 @@ import pickle
 import shutil
 import stat
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -35,6 +36,31 @@ def test_changes_of_keys(toy, tmp_path):
     toy.server.save_keys(tmp_path / "server.keys")
     with pytest.raises(everlevel.KeyMissingError):
         everlevel.KeyChange.open(tmp_path / "server.keys", insecure_research=True).apply(x)
+
+
+def test_threads_share_a_manifest():
+    """A refusal held the lock of the manifest and waited for the interpreter's; a call of len in
+    another thread held the interpreter's and waited for that of the manifest.
+    """
+    lines = [
+        "import threading, everlevel",
+        "params = everlevel.Params('insecure_bgv-257-n8', insecure_research=True)",
+        "manifest, done = everlevel.Manifest(params), threading.Event()",
+        "def count():",
+        "    while not done.is_set():",
+        "        assert len(manifest) == 0",
+        "thread = threading.Thread(target=count, daemon=True)",
+        "thread.start()",
+        "for _ in range(200):",
+        "    try:",
+        "        manifest.add(b'no ciphertexts')",
+        "    except everlevel.FormatError:",
+        "        continue",
+        "    raise AssertionError('it was listed')",
+        "done.set()",
+        "thread.join()",
+    ]
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True, timeout=600)
 
 
 def test_manifests(toy, tmp_path):

@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -195,6 +197,24 @@ def test_progress_and_interrupts(toy):
         toy.client.server(progress=stop)
     with pytest.raises(Stop):
         toy.load([1]).refresh(progress=stop)
+
+
+def test_what_is_told_of_progress_may_compute():
+    """On a single thread it waited for that thread without end."""
+    lines = [
+        "import everlevel",
+        "everlevel.set_num_threads(1)",
+        "params = everlevel.Params('insecure_bgv-257-n8', insecure_research=True)",
+        "client, seen = everlevel.Client(params), []",
+        "def told(done, total):",
+        "    seen.append(client.decrypt(client.encrypt_modular([done]))[0])",
+        "server = client.server(progress=told)",
+        "assert seen == list(range(1, len(seen) + 1)) and seen",
+        "x = server.load(client.encrypt_modular([3]))",
+        "x.refresh(progress=lambda done, total: seen.append(client.decrypt(x * x)[0]))",
+        "assert seen[-1] == 9",
+    ]
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True, timeout=600)
 
 
 def interrupt():

@@ -54,12 +54,16 @@ impl TableSearch {
         constants: &str,
     ) -> Result<()> {
         detached(py, || {
-            let mut search = self.search();
             let result = TableResult::from_bytes(data.to_vec())?;
             let table = table.map(str::parse::<TableId>).transpose()?;
             let constants = constants.parse::<TableId>()?;
-            result.check(Some(search.plan()), table, Some(constants))?;
-            Ok(search.learn(&result.read(&key.0)?)?)
+            // An error asks for the interpreter's lock, whose holder may wait for that of the
+            // search; and a thread that reads may take up another result meanwhile.
+            let checked = result.check(Some(self.search().plan()), table, Some(constants));
+            checked?;
+            let read = result.read(&key.0)?;
+            let learned = self.search().learn(&read);
+            Ok(learned?)
         })
     }
 

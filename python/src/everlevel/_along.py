@@ -20,6 +20,9 @@ from .errors import RangeError, ShapeError
 if TYPE_CHECKING:
     from ._integers import EncryptedIntegers
 
+#: Operations along a vector whose results are entries of it, which wrap where it does.
+CHOSEN = frozenset({"sort", "maximum", "minimum", "nth"})
+
 
 class Along(Converted):
     """Entries that are computed with each other: those of a vector, or along an axis of rows."""
@@ -107,7 +110,8 @@ class Along(Converted):
         """An operation along a vector."""
         server, block = _on(self._server), self._vector(name)
         blocks = server._integers.apply(name, [block], list(numbers))
-        return cast("EncryptedIntegers", self._make(blocks, shape, server))
+        wrap = self._wrap if name in CHOSEN else None
+        return cast("EncryptedIntegers", self._make(blocks, shape, server, wrap))
 
     def _ordered(self, name: str, axis: int | None) -> EncryptedIntegers:
         """An order statistic: of a vector with all entries side by side, of rows one after the

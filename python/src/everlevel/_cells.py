@@ -43,6 +43,9 @@ NO_COLUMNS = (str, bytes, bytearray, Mapping, set, frozenset)
 #: What has a text that is none of a cell.
 NO_CELLS = (bytes, bytearray, memoryview, list, tuple, dict, set, frozenset)
 
+#: How days are written.
+DAY = "YYYY-MM-DD"
+
 #: A column: its name, and texts of its cells, none where nothing is there.
 Column = tuple[str, list["str | None"]]
 
@@ -152,12 +155,9 @@ def _checked(
         field = next(
             (f for n, f in schema.columns.items() if n.lower() == name.strip().lower()), {}
         )
-    if field.get("type") == "timestamp":
+    if field.get("type") == "timestamp" or (schema is None and any(map(_has_clock, values, cells))):
         # Midnight is a time of day, too.
-        cells = [
-            v.isoformat() if text is not None and isinstance(v, datetime.datetime) else text
-            for v, text in zip(values, cells)
-        ]
+        cells = [text_of(v, clock=True) for v in values]
     nullable = field.get("nullable", False)
     # Integers with missing values are floating-point numbers in pandas.
     whole = (
@@ -279,8 +279,15 @@ def written(columns: list[Column], padded: bool, *, header: bool = True) -> byte
     return out.getvalue().encode()
 
 
-def text_of(value: Any) -> str | None:
-    """A cell as text; none if nothing is there."""
+def _has_clock(value: Any, cell: str | None) -> bool:
+    """Whether it is a point in time that is written with its time of day."""
+    return isinstance(value, (datetime.datetime, np.datetime64)) and len(cell or "") > len(DAY)
+
+
+def text_of(value: Any, clock: bool = False) -> str | None:
+    """A cell as text; none if nothing is there. A point in time at midnight is a date, unless
+    ``clock`` asks for its time of day.
+    """
     if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, np.datetime64):
@@ -311,7 +318,7 @@ def text_of(value: Any) -> str | None:
             return str(value)
         # A point in time is of no day, whatever a clock shows somewhere.
         midnight = value.tzinfo is None and value.time() == datetime.time()
-        return value.date().isoformat() if midnight else value.isoformat()
+        return value.date().isoformat() if midnight and not clock else value.isoformat()
     if isinstance(value, datetime.date):
         return value.isoformat()
     if isinstance(value, float):

@@ -256,6 +256,8 @@ def _shown(x: Any) -> Any:
         return sum(part.values[0] for part in parts)
     if isinstance(x, dict):
         return {name: _shown(value) for name, value in x.items()}
+    if isinstance(x, tuple) and (named := getattr(x, "_make", None)) is not None:
+        return named(_shown(value) for value in x)
     return type(x)(_shown(value) for value in x) if type(x) in (list, tuple) else x
 
 

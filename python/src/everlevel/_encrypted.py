@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .errors import MissingMethodError, NoServerError, NotHomomorphicError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def not_homomorphic(what: str, way: str) -> NotHomomorphicError:
@@ -67,6 +70,14 @@ class Encrypted:
             "whether an entry is there is not known here",
             "x == value is an encrypted answer for each entry",
         )
+
+    def __copy__(self) -> Self:
+        # Encrypted data are not changed. Pickles, of which Python would make a copy, have no
+        # server.
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
 
 def missing(x: object, name: str, what: str, way: str) -> Exception:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_origin
 import numpy as np
 import numpy.typing as npt
 
-from ._values import bounds_of, is_integer, unmasked
+from ._values import bounds_of, exact, is_integer, unmasked
 from .errors import DtypeError, RangeError, ShapeError
 
 #: The dtypes of typed integers, smallest first.
@@ -112,7 +112,7 @@ def whole(value: Any) -> int:
 def entries(values: npt.ArrayLike) -> npt.NDArray[Any]:
     """The array, if it is one of integers, of any size."""
     unmasked(values)
-    array = np.asarray(values)
+    array = exact(values, np.asarray(values))
     if array.dtype.kind == "O":
         for position, value in enumerate(array.flat):
             if not is_integer(value):
@@ -180,10 +180,12 @@ def kind_of(array: npt.NDArray[Any], dtype: Any, bounds: Interval | None) -> Kin
         return dtype
     if dtype is not None:
         return Kind(*interval_of(named(dtype)))
-    if array.dtype == np.int64 or array.dtype.kind == "O":
+    # Whatever the order of its bytes.
+    widest = array.dtype.newbyteorder("=") == np.int64
+    if widest or array.dtype.kind == "O":
         what = (
             "which is what NumPy makes of any integers and would take 16 ciphertexts"
-            if array.dtype == np.int64
+            if widest
             else "which holds integers of any size"
         )
         raise DtypeError(

@@ -126,6 +126,7 @@ KEPT = frozenset(
         "min",
         "max",
         "clip",
+        "normalized",
     }
 )
 

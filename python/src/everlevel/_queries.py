@@ -103,6 +103,7 @@ class Query:
         return tuple(self._schema.columns)
 
     def __getitem__(self, name: str) -> Column:
+        name = _name(name)
         if name not in self._names:
             raise _unknown(name, self._names, "the table")
         return Column(name, self._schema)
@@ -121,8 +122,16 @@ class Query:
             if part._schema is not None and part._schema != self._schema:
                 raise fault(f"{part._text} is of a table of another schema")
 
+    def _unlimited(self, step: str) -> None:
+        """Refuses a step after ``limit``, as it would be about all rows, and not about the first
+        ones.
+        """
+        if self._limit is not None:
+            raise fault(f"{step} after limit: limit the answer, after all other steps")
+
     def filter(self, *conditions: Condition) -> Query:
         """Keeps the rows that meet all of these conditions, in addition to earlier ones."""
+        self._unlimited("filter")
         if self._sums:
             raise fault("filter after agg: filter before, or write having(...) about sums")
         found = self._filter
@@ -134,6 +143,7 @@ class Query:
 
     def group_by(self, *columns: str | Column) -> Query:
         """Forms groups of rows that have the same value in each of these columns."""
+        self._unlimited("group_by")
         if self._outputs:
             raise fault("group_by after agg or select: group before")
         names = tuple(self[_name(column)]._name for column in columns)
@@ -147,6 +157,7 @@ class Query:
         """States the aggregates of each group, which follow the columns of ``group_by``:
         ``agg(n=et.count(), cost=t.cost.sum())``; a mapping for names that are not Python's.
         """
+        self._unlimited("agg")
         if self._outputs:
             raise fault("agg after agg or select: name all sums in one agg")
         outputs = [(name, quoted(name)) for name in self._groups]
@@ -175,16 +186,25 @@ class Query:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise fault(f"two columns of the answer are named {twice!r}")
+        kept = {name for name, text in outputs if text == quoted(name)}
+        for key in self._order:
+            if key.name not in kept:
+                raise fault(
+                    f"order_by({key.name!r}) before agg or select, whose answer does not have that "
+                    "column: order the answer"
+                )
         return dataclasses.replace(self, _outputs=tuple(outputs), _sums=sums)
 
     def distinct(self) -> Query:
         """Keeps one of equal rows of :meth:`select`."""
+        self._unlimited("distinct")
         if self._sums or not self._outputs:
             raise fault("distinct without select: write select(...).distinct()")
         return dataclasses.replace(self, _distinct=True)
 
     def having(self, *conditions: GroupCondition) -> Query:
         """Keeps the groups that meet all of these conditions, such as ``et.count() > 2``."""
+        self._unlimited("having")
         found = self._having
         for given in conditions:
             meant = group_condition(given)
@@ -197,6 +217,7 @@ class Query:
         et.desc("cost"))``. What is missing comes last, and first where the greatest does, unless a
         key says otherwise: ``et.desc("cost", nulls="last")``.
         """
+        self._unlimited("order_by")
         order = []
         for given in keys:
             key = given if isinstance(given, OrderKey) else asc(given)
@@ -206,11 +227,12 @@ class Query:
         return dataclasses.replace(self, _order=tuple(order))
 
     def limit(self, count: int) -> Query:
-        """Keeps the first rows of the answer."""
+        """Keeps the first rows of the answer, the last step."""
         rows = operator.index(count)
         if rows < 0:
             raise fault(f"limit({rows}): expected 0 or more")
-        return dataclasses.replace(self, _limit=rows)
+        least = rows if self._limit is None else min(rows, self._limit)
+        return dataclasses.replace(self, _limit=least)
 
     @property
     def columns(self) -> tuple[str, ...]:

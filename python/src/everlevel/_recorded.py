@@ -4,6 +4,7 @@ job.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -90,10 +91,11 @@ class Recorder(Tracer):
 
     def __init__(self, remote: Remote, params: Params, bootstraps: bool, factor: int) -> None:
         super().__init__(params, bootstraps, factor, False)
-        self.remote, self.params, self._count = remote, params, 0
+        self.remote, self.params, self._numbers = remote, params, itertools.count(1)
 
     def _node(self, traced: Any, text: str, operands: Sequence[Any] = (), **more: Any) -> Node:
-        self._count += 1
+        # Threads share it, and a program has one node of each number.
+        number = next(self._numbers)
         owners = {x.key_id for x in operands if isinstance(x, Node) and x.key_id is not None}
         if len(owners) > 1:
             raise WrongKeyError(
@@ -110,11 +112,16 @@ class Recorder(Tracer):
                 nodes.append(x)
             else:
                 places.append(x.text if isinstance(x, Node) else _literal(x))
-        text = text.format(*places, **_KEPT)
+        written = text.format(*places, **_KEPT)
         if operands and not nodes:
-            # One integer, whatever stands beside it.
-            text = f"({text})"
-        return Node(self, self._count, traced, text, nodes, **more)
+            if more.get("entries") is not None:
+                raise not_homomorphic(
+                    "a public list for public entries, beside an array of a service",
+                    "look up public entries in the clear, and stack what is found",
+                )
+            # It stands within the texts of others.
+            written = f"({written})"
+        return Node(self, number, traced, written, nodes, **more)
 
     def input(self, source: Source, x: EncryptedIntegers) -> Node:
         """A run of an array, as it is encrypted."""
@@ -290,6 +297,11 @@ class Written:
         one = next(iter(self.sources), None)
         for x in wanted:
             if x.is_public and (left := results.pop(x.number, None)):
+                if one is None:
+                    raise DtypeError(
+                        "all entries that are asked for are public: compute them in NumPy",
+                        code="python.public",
+                    )
                 lines += [f"{name} = 0 * {one} + {x.text}" for name in left]
         #: Its text.
         self.program = "; ".join(lines)

@@ -248,7 +248,8 @@ class Remote(Tenant):
         place = params.id, factor, boots
         home = self._recorders.get(place)
         if home is None:
-            home = self._recorders[place] = Recorder(self, params, boots, factor)
+            # Of several threads that make one, one's is for all.
+            home = self._recorders.setdefault(place, Recorder(self, params, boots, factor))
         blocks: list[Any] = [home.input(source, run) for source, run in runs]
         return EncryptedIntegers._make(blocks, x._shape, home, x._wrap, x._runs)
 

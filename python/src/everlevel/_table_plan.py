@@ -136,7 +136,7 @@ class Plan:
         """
         secret, public = (key._raw, None) if isinstance(key, Client) else (None, key._raw)
         return Constants.from_bytes(
-            _rust.encrypt_table_constants(self._text, _texts(constants), secret, public)
+            _rust.encrypt_table_constants(self._text, _texts(self, constants), secret, public)
         )
 
     def server(
@@ -207,7 +207,7 @@ class Plan:
         told = _rust.table_plan_answer(
             self._text,
             data,
-            _texts(constants),
+            _texts(self, constants),
             None if params is None else params._raw,
         )
         return answer_of(json.loads(told), arrow)
@@ -225,8 +225,9 @@ class Plan:
         return f"<everlevel.tables.Plan {self.sql!r}>"
 
 
-def _texts(constants: dict[str, Any]) -> list[tuple[str, str]]:
-    """Encrypted constants by their names, as cells are written."""
+def _texts(plan: Plan, constants: dict[str, Any]) -> list[tuple[str, str]]:
+    """Encrypted constants by their names, as cells of their columns are written."""
+    columns, compared = plan.schema.columns, plan.parameters
     texts = []
     for name, value in constants.items():
         if isinstance(value, NO_CELLS) or getattr(value, "shape", ()) != ():
@@ -241,7 +242,9 @@ def _texts(constants: dict[str, Any]) -> list[tuple[str, str]]:
                 f"rounded, {value!r}: give an integer, a decimal.Decimal or a text",
                 code="table.constants",
             )
-        text = text_of(value)
+        # Midnight is a time of day, too.
+        clock = columns.get(compared.get(name, ""), {}).get("type") == "timestamp"
+        text = text_of(value, clock)
         if text is None:
             raise TableError(
                 f"encrypted constants: :{name} has no value; write is null, or is not null",

@@ -41,6 +41,8 @@ class Table:
             )
         # What was checked, and not what it becomes.
         self._entries = array.copy()
+        # Parts of it are views.
+        self._entries.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -83,6 +83,17 @@ def unmasked(values: Any, axes: int = 64) -> None:
         )
 
 
+def exact(values: npt.ArrayLike, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array that NumPy made of values; of integers of both halves of words, which have no type
+    in common but floating-point numbers, an array of Python's integers.
+    """
+    if array.dtype.kind == "f" and array.size and not isinstance(values, np.ndarray):
+        whole = np.array(values, dtype=object)
+        if all(map(is_integer, whole.flat)):
+            return whole
+    return array
+
+
 def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """The array as signed 64-bit integers, if it is one of integers: a copy, as whoever computes on
     it does not hold the interpreter's lock, and another thread may change what was checked.
@@ -131,18 +142,16 @@ def _integers(values: npt.ArrayLike) -> npt.NDArray[Any]:
             f"an array of shape {array.shape} has no values: expected at least one",
             code="python.empty",
         )
-    if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
-        # Integers of both halves of words have no type in common but that.
-        exact = np.array(values, dtype=object)
-        array = exact if all(map(is_integer, exact.flat)) else array
+    array = exact(values, array)
     if array.dtype.kind == "O" and all(map(is_integer, array.flat)):
-        if not all(0 <= v < WORDS for v in array.flat):
+        least, most = min(map(int, array.flat)), max(map(int, array.flat))
+        if not -SIGNED <= least <= most < (SIGNED if least < 0 else WORDS):
             raise RangeError(
                 "integers that no type of 64 bits has all of: expected values below the plaintext "
                 "modulus",
                 code="python.value-range",
             )
-        array = array.astype(np.uint64)
+        array = array.astype(np.int64 if most < SIGNED else np.uint64)
     if array.dtype.kind not in "iub":
         raise DtypeError(
             f"expected integers, found dtype {array.dtype}: convert with .astype('int64')",
