@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use everlevel_integers::{Step, Unary};
 
+use crate::condition::Condition;
 use crate::ranges::Ranges;
+use crate::schema::Schema;
 
 /// The index of a column: its digits in unary, and the columns that hold them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -47,21 +49,35 @@ impl Index {
         let there = !needed.is_empty() && bits.len() == needed.len();
         there.then(|| Index { unary: self.unary.clone(), bits })
     }
+
+    /// The same truth values in columns at other indices.
+    fn moved(&self, place: &dyn Fn(usize) -> usize) -> Self {
+        let bits = self.bits.iter().map(|(step, column)| (*step, place(*column))).collect();
+        Index { unary: self.unary.clone(), bits }
+    }
 }
 
 /// A set of codes of a column, by the part of its index that decides about it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Indexed {
-    column: usize,
+    /// The same condition on the column itself.
+    asked: Box<Condition>,
     index: Index,
     codes: Ranges,
 }
 
 impl Indexed {
-    /// A set of codes of a column, by the part of its index that decides about it
-    /// ([`Index::of_set`]).
-    pub(crate) fn new(column: usize, index: Index, codes: Ranges) -> Self {
-        Indexed { column, index, codes }
+    /// A condition by the parts of indexes that decide about it; `None` where it is another one
+    /// than a set of codes, or they are missing.
+    pub(crate) fn of(asked: &Condition, schema: &Schema) -> Option<Indexed> {
+        let Condition::Within { column, codes } = asked else { return None };
+        let index = schema.index(*column)?.of_set(codes)?;
+        Some(Indexed { asked: Box::new(asked.clone()), index, codes: codes.clone() })
+    }
+
+    /// The same condition on the columns themselves.
+    pub(crate) fn asked(&self) -> &Condition {
+        &self.asked
     }
 
     /// The digits of the column in unary.
@@ -79,21 +95,28 @@ impl Indexed {
         &self.index.bits
     }
 
-    /// Whether a row is in the set, by its code.
+    /// Whether a row meets the condition, by its codes.
     pub(crate) fn holds(&self, row: &dyn Fn(usize) -> i128) -> bool {
-        self.codes.contains(row(self.column))
+        self.asked.holds(row)
     }
 
     /// Adds its column, and those that decide.
     pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
-        out.insert(self.column);
+        self.asked.columns(out);
+        self.reads(out);
+    }
+
+    /// Adds the columns that decide.
+    pub(crate) fn reads(&self, out: &mut BTreeSet<usize>) {
         out.extend(self.index.columns());
     }
 
-    /// The same set by columns at other indices.
+    /// The same condition on columns at other indices.
     pub(crate) fn moved(&self, place: &dyn Fn(usize) -> usize) -> Self {
-        let bits = self.bits().iter().map(|(step, column)| (*step, place(*column))).collect();
-        let index = Index { unary: self.unary().clone(), bits };
-        Indexed { column: place(self.column), index, codes: self.codes.clone() }
+        Indexed {
+            asked: Box::new(self.asked.moved(place)),
+            index: self.index.moved(place),
+            codes: self.codes.clone(),
+        }
     }
 }
