@@ -1,7 +1,8 @@
 //! Indexes: columns whose codes are also stored in unary, by which conditions are decided.
 //!
 //! Queries name columns and codes. Where a query is laid out for a server, sets of codes of a
-//! column with an index become sets by the columns of the index on which they depend.
+//! column with an index, and comparisons of two such columns, become conditions on the columns of
+//! the indexes on which they depend.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,8 @@ use crate::infer::Inferred;
 use crate::schema::Schema;
 
 impl Condition {
-    /// The same condition, where sets of codes of columns with an index are decided by the index.
+    /// The same condition, where sets of codes of columns with an index are decided by the index,
+    /// and comparisons of two such columns by both.
     #[must_use]
     pub(crate) fn by_index(self, schema: &Schema) -> Condition {
         self.replaced(&|c| match Indexed::of(&c, schema) {
@@ -42,7 +44,7 @@ impl Condition {
         }
     }
 
-    /// Adds the columns of indexes that decide about its sets of codes.
+    /// Adds the columns of indexes that decide about its parts.
     pub(crate) fn index_columns(&self, schema: &Schema, out: &mut BTreeSet<usize>) {
         self.each(&mut |c| {
             if let Some(indexed) = Indexed::of(c, schema) {

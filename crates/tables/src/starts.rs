@@ -17,7 +17,7 @@ pub(crate) type Cancelled = Arc<dyn Fn() -> bool + Send + Sync>;
 pub(crate) enum Part {
     /// All sets of codes of a column: they share its powers.
     Column(usize),
-    /// A comparison, or a set of codes of a column with an index, which has no powers to share.
+    /// A comparison, or a condition that indexes decide, which has no powers to share.
     Alone(Condition),
 }
 
