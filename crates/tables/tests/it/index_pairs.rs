@@ -81,6 +81,26 @@ fn comparisons_of_columns() {
     assert!(note.starts_with("with an index on sent and came "), "{note}");
 }
 
+/// The keys that a plan asks for are enough, whichever key the table was encrypted with.
+#[test]
+fn keys_of_plans_are_enough() {
+    let (schema, data) = letters(true, 0..2_050);
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let public = PARTIES.client.public_key(&mut rng);
+    let bootstrap = everlevel::bootstrap_plan(secret.params()).unwrap();
+    let sql = "select sum(n) from letters where sent < came and due is not null and pages > 3";
+    let plan = Plan::new(sql, &schema).unwrap();
+    let keys = plan.keys(secret.params(), 2_050).unwrap();
+    assert!(!keys.bootstrap);
+    let server = PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap();
+    let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
+    for key in [TableKey::Public(&public), TableKey::Secret(secret)] {
+        let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+        let result = table.run(&server, &plan, None, quiet).unwrap();
+        assert_eq!(result.read(secret).unwrap(), expected);
+    }
+}
+
 /// Tables of one schema have files of equal sizes, those of indexes smaller ones.
 #[test]
 fn files_of_indexes_are_smaller() {
