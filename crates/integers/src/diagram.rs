@@ -86,6 +86,25 @@ impl Layer {
     }
 }
 
+/// The truth value of a table of a digit, of which some products may not be relinearized yet: their
+/// sum and what is added to it.
+pub(crate) struct Open<C> {
+    pub(crate) pairs: Vec<[Digit<C>; 2]>,
+    pub(crate) rest: Digit<C>,
+}
+
+impl<C> Clone for Open<C> {
+    fn clone(&self) -> Self {
+        Open { pairs: self.pairs.clone(), rest: self.rest.clone() }
+    }
+}
+
+impl<C> From<Digit<C>> for Open<C> {
+    fn from(rest: Digit<C>) -> Self {
+        Open { pairs: Vec::new(), rest }
+    }
+}
+
 /// The place of an item in a list, to which it is added if it is not there.
 fn place_of<T: PartialEq>(all: &mut Vec<T>, item: T) -> usize {
     let known = all.iter().position(|x| *x == item);
@@ -196,54 +215,112 @@ impl<S: IntegerScheme> Integers<'_, S> {
         layers: &[Layer],
         truths: &[Vec<Digit<S::Ciphertext>>],
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let open = |truths: &Vec<Digit<S::Ciphertext>>| -> Vec<Open<S::Ciphertext>> {
+            truths.iter().cloned().map(Open::from).collect()
+        };
+        self.decided_by(layers, &truths.iter().map(open).collect::<Vec<_>>())
+    }
+
+    /// The same where products of the tables are not relinearized yet. Where a single node asks
+    /// whether all will do, they are added to its own products, and relinearized with them.
+    pub(crate) fn decided_by(
+        &self,
+        layers: &[Layer],
+        tables: &[Vec<Open<S::Ciphertext>>],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let ready = layers.par_iter().zip(tables).map(|(layer, tables)| self.ready(layer, tables));
+        let ready = ready.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
         let mut found: Vec<Digit<S::Ciphertext>> = Vec::new();
-        for (layer, truths) in layers.iter().zip(truths) {
-            let nodes = layer.nodes.par_iter().map(|node| self.node(node, truths, &found));
+        for (layer, tables) in layers.iter().zip(&ready) {
+            let nodes = layer.nodes.par_iter().map(|node| self.node(node, tables, &found));
             found = nodes.collect::<Result<Vec<_>, IntegersError>>()?;
         }
         found.pop().ok_or_else(|| CircuitError::Empty { what: "a digit" }.into())
     }
 
-    /// The truth value of a node, from those of its tables and those of the layer below.
+    /// The tables of a layer, where those are relinearized that a node multiplies, or that several
+    /// nodes ask for.
+    fn ready(
+        &self,
+        layer: &Layer,
+        tables: &[Open<S::Ciphertext>],
+    ) -> Result<Vec<Open<S::Ciphertext>>, IntegersError> {
+        let once = |i: usize| {
+            let whole = layer.nodes.iter().filter(|node| node.whole == Some(i)).count();
+            let mut parts = layer.nodes.iter().flat_map(|node| &node.parts);
+            whole == 1 && !parts.any(|(table, _)| *table == i)
+        };
+        let ready = |(i, table): (usize, &Open<S::Ciphertext>)| match once(i) {
+            true => Ok(table.clone()),
+            false => self.closed(table).map(Open::from),
+        };
+        tables.par_iter().enumerate().map(ready).collect()
+    }
+
+    /// The truth value of a table.
+    pub(crate) fn closed(
+        &self,
+        table: &Open<S::Ciphertext>,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        if table.pairs.is_empty() {
+            return Ok(table.rest.clone());
+        }
+        let pairs: Vec<_> = table.pairs.iter().map(|[a, b]| [a, b]).collect();
+        self.truth_value(&pairs, vec![(&table.rest, 1)])
+    }
+
+    /// The truth value of a node, from those of its tables and those of the layer below. At most
+    /// one of what is added is 1.
     fn node(
         &self,
         node: &Node,
-        truths: &[Digit<S::Ciphertext>],
+        tables: &[Open<S::Ciphertext>],
         below: &[Digit<S::Ciphertext>],
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let whole = node.whole.map(|table| (&truths[table], 1i64));
-        let mut terms: Vec<(&Digit<S::Ciphertext>, i64)> = whole.into_iter().collect();
+        let whole = node.whole.map(|table| &tables[table]);
+        let parts = node.parts.iter().map(|(table, place)| [&tables[*table].rest, &below[*place]]);
+        let open = whole.into_iter().flat_map(|table| table.pairs.iter().map(|[a, b]| [a, b]));
+        let pairs: Vec<_> = open.chain(parts).collect();
+        self.truth_value(&pairs, whole.into_iter().map(|table| (&table.rest, 1)).collect())
+    }
+
+    /// The truth value that is the sum of these products and terms, with one relinearization.
+    fn truth_value<'d>(
+        &self,
+        pairs: &[[&'d Digit<S::Ciphertext>; 2]],
+        mut terms: Vec<(&'d Digit<S::Ciphertext>, i64)>,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let mut inputs: Vec<&Value<S::Ciphertext>> = Vec::new();
+        let mut windows = Vec::new();
         let mut builder = CircuitBuilder::new();
         let (mut products, mut pad) = (Vec::new(), 0);
-        for (table, place) in &node.parts {
-            let (a, b) = (&truths[*table], &below[*place]);
+        for [a, b] in pairs.iter().copied() {
             match (&a.cipher, &b.cipher) {
                 (None, _) => terms.push((b, a.low)),
                 (_, None) => terms.push((a, b.low)),
                 (Some(x), Some(y)) => {
                     inputs.extend([x, y]);
+                    windows.extend([(a.low, a.high), (b.low, b.high)]);
                     products.push((builder.input(1), builder.input(1)));
                     pad += a.pad * b.pad;
                 }
             }
         }
-        // At most one of the terms and products is 1.
-        let sum = self.combine(&terms, 0)?.within(0, 1);
+        let sum = self.combine(&terms, 0)?;
         if products.is_empty() {
-            return Ok(sum);
+            return Ok(sum.within(0, 1));
         }
         let (mut added, mut constant) = (Vec::new(), 0);
         match &sum.cipher {
             Some(z) => {
                 inputs.push(z);
+                windows.push((sum.low, sum.high));
                 added.push((builder.input(1), 1));
             }
             None => constant = sum.low,
         }
         let output = builder.combine(products, added, constant)?;
         let circuit = builder.finish(&[output])?;
-        let windows = vec![(0, 1); inputs.len()];
         let found = self.staged(&inputs, &Stage::Circuit(&circuit), &windows)?.pop().flatten();
         let cipher = found.ok_or(CircuitError::Empty { what: "a digit" })?;
         let cipher = Some(self.session().share(cipher));

@@ -93,6 +93,7 @@ mod together;
 mod total;
 mod types;
 mod unary;
+mod unary_pair;
 mod weighted;
 mod wide;
 
@@ -113,4 +114,5 @@ pub use rehearsal::{Counted, Rehearsal, ciphertext_bytes, no_op_session};
 pub use sums::{Accumulated, Shape, SumPlan, SumRequest};
 pub use total::Total;
 pub use types::Type;
-pub use unary::{Step, Unary};
+pub use unary::{Step, Unary, UnaryBits};
+pub use unary_pair::UnaryPair;

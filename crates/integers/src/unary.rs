@@ -21,6 +21,10 @@ const MOST: u32 = 8;
 /// A truth value of an integer in unary: whether a digit, by its index from the lowest one on, is
 /// at least some value from 1 on.
 pub type Step = (usize, i64);
+/// Columns of truth values of integers in unary, each with its step.
+pub type UnaryBits<C> = [(Step, Column<C>)];
+/// A truth value as a digit, with its step.
+pub(crate) type DigitBit<C> = (Step, Digit<C>);
 
 /// The digits to the base 16 of integers from `low` to `high`, counted from `low`, in unary.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +47,7 @@ impl Unary {
     }
 
     /// The windows of the digits, the lowest first.
-    fn windows(&self) -> Vec<(i64, i64)> {
+    pub(crate) fn windows(&self) -> Vec<(i64, i64)> {
         let mut rest = (self.high - self.low) as i64;
         let mut windows = Vec::new();
         while rest >= BASE {
@@ -109,13 +113,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
     pub fn in_ranges_of(
         &self,
         unary: &Unary,
-        bits: &[(Step, Column<S::Ciphertext>)],
+        bits: &UnaryBits<S::Ciphertext>,
         ranges: &[(i128, i128)],
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let columns: Vec<&Column<S::Ciphertext>> = bits.iter().map(|(_, x)| x).collect();
         let length = self.common_length(&columns)?;
-        let digits = bits.iter().map(|(step, x)| Ok((*step, self.bit("a digit in unary", x)?)));
-        let digits = digits.collect::<Result<Vec<_>, IntegersError>>()?;
+        let digits = self.digit_bits(bits)?;
         let layers = unary.layers(ranges);
         let truths = layers.iter().enumerate().map(|(i, layer)| {
             layer.tables.iter().map(|table| self.of_unary(i, table, &digits)).collect()
@@ -132,21 +135,43 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())
     }
 
+    /// Columns of truth values as digits.
+    pub(crate) fn digit_bits(
+        &self,
+        bits: &UnaryBits<S::Ciphertext>,
+    ) -> Result<Vec<DigitBit<S::Ciphertext>>, IntegersError> {
+        let bits = bits.iter().map(|(step, x)| Ok((*step, self.bit("a digit in unary", x)?)));
+        bits.collect()
+    }
+
     /// A function of a digit in unary with values 0 and 1.
     fn of_unary(
         &self,
         digit: usize,
         table: &[i64],
-        bits: &[(Step, Digit<S::Ciphertext>)],
+        bits: &[DigitBit<S::Ciphertext>],
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let terms = changes(table).map(|(k, change)| {
-            let found = bits.iter().find(|(step, _)| *step == (digit, k));
-            let (_, bit) = found.ok_or(CircuitError::Empty { what: "a digit in unary" })?;
-            Ok((bit, change))
-        });
-        let terms = terms.collect::<Result<Vec<_>, IntegersError>>()?;
-        Ok(self.combine(&terms, first(table))?.within(0, 1))
+        Ok(self.linear(digit, table, bits)?.within(0, 1))
     }
+
+    /// A function of a digit in unary.
+    pub(crate) fn linear(
+        &self,
+        digit: usize,
+        table: &[i64],
+        bits: &[DigitBit<S::Ciphertext>],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let terms = changes(table).map(|(k, change)| Ok((bit_of(bits, (digit, k))?, change)));
+        let terms = terms.collect::<Result<Vec<_>, IntegersError>>()?;
+        self.combine(&terms, first(table))
+    }
+}
+
+/// The truth value of a step.
+pub(crate) fn bit_of<C>(bits: &[DigitBit<C>], step: Step) -> Result<&Digit<C>, IntegersError> {
+    let found = bits.iter().find(|(other, _)| *other == step);
+    let (_, bit) = found.ok_or(CircuitError::Empty { what: "a digit in unary" })?;
+    Ok(bit)
 }
 
 /// The entry of the least value, 0, of a table.
@@ -155,7 +180,7 @@ fn first(table: &[i64]) -> i64 {
 }
 
 /// The values of a digit at which a table differs from its entry before, and by how much.
-fn changes(table: &[i64]) -> impl Iterator<Item = (i64, i64)> {
+pub(crate) fn changes(table: &[i64]) -> impl Iterator<Item = (i64, i64)> {
     let pairs = table.windows(2).zip(1i64..);
     pairs.map(|(pair, k)| (k, pair[1] - pair[0])).filter(|(_, change)| *change != 0)
 }

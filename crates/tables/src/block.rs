@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use everlevel::Level;
-use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, Relation, Step, Type};
+use everlevel_integers::{Column, Encoded, IntegerScheme, Integers, Relation, Type};
 
 use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
-use crate::indexed::Indexed;
 use crate::known::Known;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
@@ -44,7 +43,7 @@ pub(crate) struct Block<'a, S: IntegerScheme> {
     pub(crate) columns: Vec<Column<S::Ciphertext>>,
     known: Option<&'a Known<'a, S::Ciphertext>>,
     /// The levels at which conditions begin.
-    starts: &'a Starts,
+    pub(crate) starts: &'a Starts,
     /// The columns of parts that begin lower than at the top, at these levels.
     lowered: HashMap<(usize, Level), Column<S::Ciphertext>>,
     numbers: HashMap<Number, Column<S::Ciphertext>>,
@@ -167,18 +166,6 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
         Ok(mask)
     }
 
-    /// The truth values of a condition that is decided by an index.
-    fn indexed(
-        &mut self,
-        condition: &Condition,
-        indexed: &Indexed,
-    ) -> Result<Column<S::Ciphertext>, TablesError> {
-        let level = Part::of(condition).and_then(|part| self.starts.of(&part));
-        let bit = |(step, place): &(Step, usize)| Ok((*step, self.at(*place, level)?));
-        let bits = indexed.bits().iter().map(bit).collect::<Result<Vec<_>, TablesError>>()?;
-        Ok(self.ints.in_ranges_of(indexed.unary(), &bits, &indexed.ranges())?)
-    }
-
     /// A column at the level at which conditions on it alone begin.
     fn begun(&mut self, place: usize) -> Result<Column<S::Ciphertext>, TablesError> {
         let level = self.starts.of(&Part::Column(place));
@@ -186,7 +173,7 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
     }
 
     /// A column at a level, for all conditions that begin there, or where it is.
-    fn at(
+    pub(crate) fn at(
         &mut self,
         place: usize,
         level: Option<Level>,

@@ -116,7 +116,7 @@ pub enum Condition {
         /// The codes.
         codes: Ranges,
     },
-    /// The same of a column with an index, by its index.
+    /// Rows of such a set, or for which a comparison holds, by the indexes of the columns.
     Indexed(Indexed),
     /// The rows for which a comparison holds.
     Compare(Comparison, Number, Number),

@@ -1,49 +1,80 @@
 //! Indexes: columns whose codes are also stored in unary, by which conditions are decided.
 //!
 //! Queries name columns and codes. Where a query is laid out for a server, sets of codes of a
-//! column with an index become sets by the columns of the index on which they depend.
+//! column with an index, and comparisons of two such columns, become conditions on the columns of
+//! the indexes on which they depend.
 
 use std::collections::BTreeSet;
 
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::field::{Field, problem};
-use crate::indexed::{Index, Indexed};
+use crate::indexed::Indexed;
 use crate::infer::Inferred;
 use crate::schema::Schema;
 
 impl Condition {
-    /// The same condition, where sets of codes of columns with an index are decided by the index.
+    /// The same condition, where sets of codes of columns with an index are decided by the index,
+    /// and comparisons of two such columns by both.
     #[must_use]
     pub(crate) fn by_index(self, schema: &Schema) -> Condition {
-        let all =
-            |all: Vec<Condition>| all.into_iter().map(|c| c.by_index(schema)).collect::<Vec<_>>();
+        self.replaced(&|c| match Indexed::of(&c, schema) {
+            Some(indexed) => Condition::Indexed(indexed),
+            None => c,
+        })
+    }
+
+    /// The same condition, where nothing is decided by an index.
+    #[must_use]
+    pub(crate) fn by_digits(self) -> Condition {
+        self.replaced(&|c| match c {
+            Condition::Indexed(indexed) => indexed.asked().clone(),
+            c => c,
+        })
+    }
+
+    /// The same condition with other ones in the place of those that have no parts.
+    fn replaced(self, other: &dyn Fn(Condition) -> Condition) -> Condition {
+        let all = |all: Vec<Condition>| all.into_iter().map(|c| c.replaced(other)).collect();
         match self {
-            Condition::Within { column, codes } => {
-                match schema.index(column).and_then(|index| index.of_set(&codes)) {
-                    Some(index) => Condition::Indexed(Indexed::new(column, index, codes)),
-                    None => Condition::Within { column, codes },
-                }
-            }
             Condition::And(parts) => Condition::And(all(parts)),
             Condition::Or(parts) => Condition::Or(all(parts)),
-            Condition::Not(c) => Condition::Not(Box::new(c.by_index(schema))),
-            c @ (Condition::Constant(_) | Condition::Compare(..) | Condition::Indexed(_)) => c,
+            Condition::Not(c) => Condition::Not(Box::new(c.replaced(other))),
+            c => other(c),
         }
     }
 
-    /// Adds the columns of indexes that decide about its sets of codes.
+    /// Adds the columns of indexes that decide about its parts.
     pub(crate) fn index_columns(&self, schema: &Schema, out: &mut BTreeSet<usize>) {
+        self.each(&mut |c| {
+            if let Some(indexed) = Indexed::of(c, schema) {
+                indexed.reads(out);
+            }
+        });
+    }
+
+    /// Adds the columns that decide about it: of what is decided by an index, not the columns
+    /// that the index is of.
+    pub(crate) fn reads(&self, out: &mut BTreeSet<usize>) {
+        self.each(&mut |c| match c {
+            Condition::Indexed(indexed) => indexed.reads(out),
+            c => c.columns(out),
+        });
+    }
+
+    /// Whether any part of it is decided by an index.
+    pub(crate) fn has_indexes(&self) -> bool {
+        let mut found = false;
+        self.each(&mut |c| found |= matches!(c, Condition::Indexed(_)));
+        found
+    }
+
+    /// Looks at those of its parts that have no parts.
+    fn each(&self, look: &mut dyn FnMut(&Condition)) {
         match self {
-            Condition::Within { column, codes } => {
-                let index = schema.index(*column).and_then(|index| index.of_set(codes));
-                out.extend(index.iter().flat_map(Index::columns));
-            }
-            Condition::And(parts) | Condition::Or(parts) => {
-                parts.iter().for_each(|c| c.index_columns(schema, out));
-            }
-            Condition::Not(c) => c.index_columns(schema, out),
-            Condition::Constant(_) | Condition::Compare(..) | Condition::Indexed(_) => {}
+            Condition::And(parts) | Condition::Or(parts) => parts.iter().for_each(|c| c.each(look)),
+            Condition::Not(c) => c.each(look),
+            c => look(c),
         }
     }
 }
@@ -107,6 +138,19 @@ mod tests {
         for code in -5..=40 {
             assert_eq!(indexed.holds(&|_| code), set.holds(&|_| code), "{code}");
         }
+        // What is read is the index, or the column.
+        let reads = |condition: &Condition| {
+            let mut out = BTreeSet::new();
+            condition.reads(&mut out);
+            out
+        };
+        assert!(!reads(&indexed).is_empty() && !reads(&indexed).contains(&0));
+        assert!(indexed.has_indexes() && !set.has_indexes());
+        assert_eq!(indexed.clone().by_digits(), set);
+        assert_eq!(reads(&set), BTreeSet::from([0]));
+        let not = |c: Condition| Condition::Not(Box::new(Condition::And(vec![c.clone(), c])));
+        assert_eq!(not(set.clone()).by_index(&schema), not(indexed.clone()));
+        assert_eq!(not(indexed).by_digits(), not(set.clone()));
         // All codes or none depend on nothing.
         for codes in [Ranges::of([]), Ranges::between(-5, 40), Ranges::between(-90, 90)] {
             let all = within(0, codes);

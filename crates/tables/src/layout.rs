@@ -1,5 +1,7 @@
 //! The layout of the sums or rows of a query in the ciphertexts of its answer.
 
+use std::collections::BTreeSet;
+
 use everlevel_integers::{ChosenShape, Shape, SumPlan};
 use everlevel_ring::{PrimePower, SlotShape};
 use everlevel_scheme::{Params, Plaintext, SchemeError};
@@ -8,10 +10,12 @@ use zeroize::Zeroizing;
 
 use crate::condition::Condition;
 use crate::error::TablesError;
+use crate::field::Field;
 use crate::order::{Extremes, Key, Pick, Ranking, check_ranked};
 use crate::query::{OrderedBy, Query};
 use crate::requests::{Place, Requests, truth, with_truths};
 use crate::schema::Schema;
+use crate::starts::Starts;
 
 /// The layout of the answer to a query on a table with a given number of rows: the sets of rows
 /// that are distinguished, the sums or rows that are computed, and their positions in the answer.
@@ -108,6 +112,37 @@ impl Layout {
         let filter = Some(filter.by_index(&whole));
         let (form, masks) = (Form::Rows(columns), Vec::new());
         Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
+    }
+
+    /// The same layout where conditions begin at these levels, and by what these say decides: an
+    /// index, or the digits of its column. Of rows that a server orders indexes always decide.
+    #[must_use]
+    pub(crate) fn beginning(self, starts: &Starts) -> Self {
+        if !starts.by_digits() {
+            return self;
+        }
+        let masks = self.masks.into_iter().map(Condition::by_digits).collect();
+        Layout { filter: self.filter.map(Condition::by_digits), masks, ..self }
+    }
+
+    /// Whether an index decides any of its conditions.
+    pub(crate) fn has_indexes(&self) -> bool {
+        self.filter.iter().chain(&self.masks).any(Condition::has_indexes)
+    }
+
+    /// The columns that nothing is computed from, of those of a schema of all columns that the
+    /// query names: those with an index that decides alone, and those of indexes where digits do.
+    pub(crate) fn unread(&self, query: &Query, schema: &Schema) -> BTreeSet<usize> {
+        if self.orders() {
+            return BTreeSet::new();
+        }
+        let mut read: BTreeSet<usize> = query.listed.iter().flatten().copied().collect();
+        self.filter.iter().chain(&self.masks).for_each(|condition| condition.reads(&mut read));
+        query.aggregates.iter().for_each(|aggregate| aggregate.value.columns(&mut read));
+        let indexed = |field: &Field| field.is_of_index() || field.index().is_some();
+        let fields = schema.fields().iter().enumerate();
+        let unread = fields.filter(|(place, field)| indexed(field) && !read.contains(place));
+        unread.map(|(place, _)| place).collect()
     }
 
     /// Whether the server orders rows, and therefore has to bootstrap.

@@ -17,7 +17,7 @@ pub(crate) type Cancelled = Arc<dyn Fn() -> bool + Send + Sync>;
 pub(crate) enum Part {
     /// All sets of codes of a column: they share its powers.
     Column(usize),
-    /// A comparison, or a set of codes of a column with an index, which has no powers to share.
+    /// A comparison, or a condition that indexes decide, which has no powers to share.
     Alone(Condition),
 }
 
@@ -29,6 +29,18 @@ impl Part {
             Condition::Within { column, .. } => Some(Part::Column(*column)),
             Condition::Compare(..) | Condition::Indexed(_) => Some(Part::Alone(condition.clone())),
             _ => None,
+        }
+    }
+
+    /// The columns that decide about it.
+    pub(crate) fn reads(&self) -> BTreeSet<usize> {
+        match self {
+            Part::Column(place) => BTreeSet::from([*place]),
+            Part::Alone(condition) => {
+                let mut columns = BTreeSet::new();
+                condition.reads(&mut columns);
+                columns
+            }
         }
     }
 
@@ -48,12 +60,31 @@ impl Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Starts {
     levels: HashMap<Part, Level>,
+    /// Whether the digits of columns decide conditions that their indexes could decide.
+    by_digits: bool,
 }
 
 impl Starts {
     /// Levels for some parts; all others begin where their columns are.
     pub(crate) fn new(levels: impl IntoIterator<Item = (Part, Level)>) -> Self {
-        Starts { levels: levels.into_iter().collect() }
+        Starts { levels: levels.into_iter().collect(), by_digits: false }
+    }
+
+    /// No levels: all conditions begin where their columns are, decided by digits or by indexes.
+    pub(crate) fn at_top(by_digits: bool) -> Self {
+        Starts { by_digits, ..Starts::default() }
+    }
+
+    /// The same levels, with conditions decided by digits or by indexes.
+    #[must_use]
+    pub(crate) fn deciding(self, by_digits: bool) -> Self {
+        Starts { by_digits, ..self }
+    }
+
+    /// Whether conditions are decided by the digits of columns, and not by indexes, whose modulus
+    /// has too little room for the query.
+    pub(crate) fn by_digits(&self) -> bool {
+        self.by_digits
     }
 
     /// Whether all conditions begin where their columns are.
@@ -68,7 +99,7 @@ impl Starts {
             let step = steps.iter().position(|step| step == level)?.checked_sub(by)?;
             (step > 0).then(|| (part.clone(), steps[step]))
         };
-        Starts::new(self.levels.iter().filter_map(raise))
+        Starts::new(self.levels.iter().filter_map(raise)).deciding(self.by_digits)
     }
 
     /// The level at which a part begins, if it is a lower one than that of its columns.
@@ -140,5 +171,9 @@ mod tests {
         assert_eq!(starts.raised(&steps, 0), starts);
         assert_eq!(starts.raised(&steps, 1), Starts::new([(Part::Column(2), Level(8))]));
         assert!(!starts.is_empty() && starts.raised(&steps, 2).is_empty());
+        // What decides is the same at all levels.
+        let digits = starts.deciding(true);
+        assert_eq!(digits.raised(&steps, 2), Starts::at_top(true));
+        assert!(digits.by_digits() && !Starts::at_top(false).by_digits());
     }
 }

@@ -1,6 +1,6 @@
 //! Membership in public ranges from digits in unary.
 
-use everlevel_integers::{Column, Step, Type, Unary};
+use everlevel_integers::{Column, Step, Type, Unary, UnaryPair};
 use everlevel_scheme::noop::NoOpCiphertext;
 
 use crate::common::Bench;
@@ -12,7 +12,17 @@ fn bits(
     xs: &[i128],
     ranges: &[(i128, i128)],
 ) -> Vec<(Step, Column<NoOpCiphertext>)> {
-    let needed = unary.needed(ranges).into_iter();
+    steps(bench, unary, xs, unary.needed(ranges))
+}
+
+/// Some truth values.
+fn steps(
+    bench: &Bench,
+    unary: &Unary,
+    xs: &[i128],
+    needed: Vec<Step>,
+) -> Vec<(Step, Column<NoOpCiphertext>)> {
+    let needed = needed.into_iter();
     let column = |step: Step| {
         let values: Vec<i128> = xs.iter().map(|x| unary.holds(*x, step).into()).collect();
         (step, bench.encrypt(&values, Type::Bool))
@@ -71,6 +81,93 @@ fn few_products_are_taken() {
     assert_eq!(cost(dates, &[(9000, 9000)]), (6, 2, 2));
     assert_eq!(cost((1, 50), &[(1, 23)]), (3, 1, 1));
     assert_eq!(cost((0, 15), &[(2, 3), (5, 5), (9, 12)]), (6, 0, 0));
+}
+
+/// Whether differences of integers are in ranges, and what that takes.
+struct Taken {
+    found: Vec<i128>,
+    products: u64,
+    key_switches: u64,
+    depth: u32,
+}
+
+fn differences(
+    bench: &Bench,
+    [a, b]: [&Unary; 2],
+    [xs, ys]: [&[i128]; 2],
+    ranges: &[(i128, i128)],
+) -> Taken {
+    let pair = UnaryPair::new(a.clone(), b.clone());
+    let [x, y] = pair.needed(ranges);
+    let (x, y) = (steps(bench, a, xs, x), steps(bench, b, ys, y));
+    let before = bench.scheme.cost();
+    let found = bench.integers().differences_in_ranges_of(&pair, [&x, &y], ranges).unwrap();
+    let taken = bench.scheme.cost() - before;
+    assert_eq!(found.length(), Some(xs.len()));
+    Taken {
+        products: taken.products,
+        key_switches: taken.key_switches,
+        depth: found.values().map(|value| value.get().meta().depth).max().unwrap_or(0),
+        found: bench.decrypt(&found),
+    }
+}
+
+/// Comparisons of columns of equal intervals and of others.
+#[test]
+fn differences_are_those_of_the_values() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let intervals = [(0, 10), (1, 50), (-300, 500), (0, 2556), (-9, 65_000)];
+    for (i, a) in intervals.into_iter().enumerate() {
+        for b in [a, intervals[(i + 1) % intervals.len()], (a.0, a.1 + 20)] {
+            let spread = |(low, high): (i128, i128), step: i128| {
+                let ends = [low, low + 1, high - 1, high, high, low];
+                let others = (0..700).map(move |i| low + step * i * i % (high - low + 1));
+                ends.into_iter().chain(others).collect::<Vec<i128>>()
+            };
+            let (xs, mut ys) = (spread(a, 7919), spread(b, 104_729));
+            // Equal ones and neighbors, too.
+            for (place, y) in ys.iter_mut().enumerate().skip(400) {
+                *y = (xs[place] + place as i128 % 5 - 2).clamp(b.0, b.1);
+            }
+            let [x, y] = [a, b].map(|(low, high)| Unary::new(low, high).unwrap());
+            let cases: [&[(i128, i128)]; 6] = [
+                &[(i128::MIN, -1)],
+                &[(i128::MIN, 0)],
+                &[(0, 0)],
+                &[(1, i128::MAX)],
+                &[(2, 2)],
+                &[(-31, -2), (1, 17)],
+            ];
+            for ranges in cases {
+                let found = differences(&bench, [&x, &y], [&xs, &ys], ranges).found;
+                for ((x, y), held) in xs.iter().zip(&ys).zip(found) {
+                    let expected = ranges.iter().any(|(a, b)| (*a..=*b).contains(&(x - y)));
+                    let expected = i128::from(expected);
+                    assert_eq!(held, expected, "{x} - {y} of {a:?}, {b:?} in {ranges:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Two relinearizations for each digit but one, and one more, of many products, at a depth of as
+/// many products as there are digits.
+#[test]
+fn comparisons_take_few_relinearizations() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let cost = |(low, high): (i128, i128), ranges: &[(i128, i128)]| {
+        let unary = Unary::new(low, high).unwrap();
+        let (xs, ys) = ([low, high, low], [low, low + 1, high]);
+        let taken = differences(&bench, [&unary, &unary], [&xs, &ys], ranges);
+        (taken.products, taken.key_switches, taken.depth)
+    };
+    // Dates of seven years: three tables of 15 products, two of 9, and two nodes.
+    let (dates, less) = ((8036, 10_592), [(i128::MIN, -1)]);
+    assert_eq!(cost(dates, &less), (3 * 15 + 2 * 9 + 2, 5, 3));
+    assert_eq!(cost(dates, &[(i128::MIN, 0)]), (3 * 15 + 2 * 9 + 2, 5, 3));
+    assert_eq!(cost(dates, &[(0, 0)]), (2 * 15 + 9 + 2, 5, 3));
+    assert_eq!(cost((1, 50), &less), (15 + 2 * 3 + 1, 3, 2));
+    assert_eq!(cost((0, 10), &less), (10, 1, 1));
 }
 
 #[test]

@@ -145,8 +145,19 @@ impl NoOp {
     /// # Errors
     /// As the real one.
     pub fn encrypt_publicly(&self, plaintext: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
-        let top = self.params.chain().top();
-        self.encrypt_with(plaintext, top, |model, t| model.fresh_public(t))
+        self.encrypt_publicly_at(plaintext, self.params.chain().top())
+    }
+
+    /// The same at a level.
+    ///
+    /// # Errors
+    /// As the real one.
+    pub fn encrypt_publicly_at(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        self.encrypt_with(plaintext, level, |model, t| model.fresh_public(t))
     }
 
     fn encrypt_with(

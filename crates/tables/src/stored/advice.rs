@@ -5,7 +5,6 @@ use std::fmt;
 use everlevel::Params;
 use everlevel_integers::ciphertext_bytes;
 
-use crate::field::Field;
 use crate::plan::Plan;
 use crate::stored::cost::PlanCost;
 use crate::stored::explain::size;
@@ -54,14 +53,13 @@ impl Plan {
         if saved == 0 || PART * saved < before {
             return None;
         }
-        let all = indexed.columns().filter(|field| columns.contains(&field.name()));
-        let ciphertexts = all.map(Field::index_ciphertexts).sum::<usize>();
+        let added = fields.iter().filter(|f| f.is_of_index() && columns.contains(&f.name()));
+        let bytes = added.map(|field| ciphertext_bytes(params, field.level(params)) / 2);
         let blocks = rows.div_ceil(params.slots());
-        let bytes = ciphertext_bytes(params, params.chain().top()) / 2;
         Some(Advice {
             before,
             after,
-            bytes: (ciphertexts * blocks) as u64 * bytes,
+            bytes: bytes.sum::<u64>() * blocks as u64,
             columns: columns.into_iter().map(str::to_string).collect(),
         })
     }

@@ -107,7 +107,7 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
 ) -> Result<Vec<S::Ciphertext>, E> {
     let (needed, schema) = plan.needed()?;
     let width = plan.schema().fields().len();
-    let (_, layout) = plan.layout(params, table.rows())?;
+    let (query, layout) = plan.layout(params, table.rows())?;
     let places = needed.iter().enumerate();
     let constant = |(i, place): (usize, &usize)| {
         place.checked_sub(width).map(|k| (i, EncryptedConstant::new(bound[k].clone())))
@@ -120,6 +120,8 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
         true => Starts::default(),
         false => plan.starts_with((ints, keys, cancelled), params, table.rows())?,
     };
+    let layout = layout.beginning(&starts);
+    let unread = layout.unread(&query, &schema);
     let (blocks, mut out) = (range.len() * layout.batches(), Vec::new());
     let kept = Kept::new(&layout);
     let mut kept_columns = KeptColumns::new(kept.room(range.len()));
@@ -147,8 +149,8 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
                 continue;
             }
             let mut held = kept_columns.take(block);
-            let columns = needed.iter().zip(&known.columns).zip(schema.fields());
-            let columns = columns.map(|((place, codes), field)| -> Result<_, TablesError> {
+            let columns = needed.iter().zip(&known.columns).zip(schema.fields()).enumerate();
+            let columns = columns.map(|(i, ((place, codes), field))| -> Result<_, TablesError> {
                 if let Some(column) = held.remove(place) {
                     return Ok(column);
                 }
@@ -162,6 +164,8 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
                 };
                 match codes {
                     Some(codes) => transparent(codes),
+                    // It has the place and the length of a column.
+                    None if unread.contains(&i) => transparent(&vec![field.bounds().0; rows]),
                     None => match table.cells(block, *place)? {
                         Cells::Known(codes) => transparent(&codes),
                         Cells::Encrypted(column) => Ok(column),
@@ -170,8 +174,9 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
             });
             let columns = columns.collect::<Result<Vec<_>, _>>()?;
             if batch + 1 < layout.batches() {
-                let read = needed.iter().copied().zip(&columns);
-                kept_columns.put(block, read.filter(|(place, _)| *place < width));
+                let read = needed.iter().copied().zip(&columns).enumerate();
+                let read = read.filter(|(i, (place, _))| *place < width && !unread.contains(i));
+                kept_columns.put(block, read.map(|(_, read)| read));
             }
             let any = known.columns.iter().any(Option::is_some);
             runner.add_keeping(&columns, any.then_some(&known), &mut kept)?;

@@ -90,6 +90,7 @@ impl Constants {
         let rows = plan.query().rows(plan.schema())?;
         let fields = &rows.fields()[plan.schema().fields().len()..];
         let mut named: Vec<NamedIntegers> = Vec::with_capacity(codes.len());
+        let top = params.chain().top();
         for ((field, parameter), code) in
             fields.iter().zip(&plan.query().parameters).zip(codes.iter())
         {
@@ -97,7 +98,7 @@ impl Constants {
             let encoded = Encoded::new(&entries, field.integer_type()?, params.slots())?;
             let value: IntegerColumn = encoded.encrypt(|slots| -> Result<_, TablesError> {
                 // As the columns of tables are.
-                Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, 2)?, rng)?)
+                Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, 2)?, top, rng)?)
             })?;
             named.push((parameter.label(), value.into()));
         }

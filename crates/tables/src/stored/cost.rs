@@ -66,18 +66,20 @@ pub struct ConditionStart {
 }
 
 /// One column of `rows` rows for each column of a schema, with encryptions of 0 by `encrypt`, for
-/// rehearsals. `encrypt` is told whether the column is public.
+/// rehearsals.
 pub(crate) fn pretended<C>(
     params: &Params,
     schema: &Schema,
     rows: usize,
-    encrypt: impl Fn(&Plaintext, bool) -> Result<C, SchemeError>,
+    encrypt: impl Fn(&Plaintext, &Field) -> Result<C, SchemeError>,
 ) -> Result<Vec<Column<C>>, TablesError> {
-    let zero = Plaintext::encode_modulo(params, &[], 2)?;
+    let zero = |exponent| Plaintext::encode_modulo(params, &[], exponent);
+    let (zero, summed) = (zero(1)?, zero(2)?);
     let column = |field: &Field| {
         let entries = vec![field.bounds().0; rows];
         let encoded = Encoded::new(&entries, field.integer_type()?, params.slots())?;
-        encoded.encrypt(|_| Ok(encrypt(&zero, field.is_public())?))
+        let zero = if field.plain_exponent() == 1 { &zero } else { &summed };
+        encoded.encrypt(|_| Ok(encrypt(zero, field)?))
     };
     schema.fields().iter().map(column).collect()
 }
@@ -188,7 +190,7 @@ impl Plan {
         cancelled: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<(PlanCost, Vec<ConditionStart>), TablesError> {
         let (needed, schema) = self.needed()?;
-        let (_, layout) = self.layout(params, rows)?;
+        let (query, layout) = self.layout(params, rows)?;
         let blocks = layout.block_count();
         let cancelled: Cancelled = Arc::new(cancelled);
         let asked = cancelled.clone();
@@ -197,10 +199,11 @@ impl Plan {
         let session = no_op_session(params, scheme.clone(), bootstraps)?;
         let ints = Integers::new(&session, params)?;
         let starts = self.starts(params, rows, &ints.plans(), Some(&cancelled))?;
+        let layout = layout.beginning(&starts);
         let table = |length: usize| {
-            pretended(params, &schema, length, |zero, public| match public {
+            pretended(params, &schema, length, |zero, field| match field.is_public() {
                 true => scheme.transparent(zero),
-                false => scheme.encrypt(zero),
+                false => scheme.encrypt_at(zero, field.level(params)),
             })
         };
         let model = TimeModel::typical(params.degree());
@@ -249,12 +252,17 @@ impl Plan {
         let top = params.chain().top();
         let width = self.schema().fields().len();
         // Encrypted constants are sent once, columns of the table read block by block.
-        let (mut read, mut constants) = (0, 0);
-        for ((place, column), field) in needed.iter().zip(&columns).zip(schema.fields()) {
-            if field.is_public() {
-                continue;
+        let (mut read, mut bytes_read, mut constants) = (0, 0, 0);
+        let unread = layout.unread(&query, &schema);
+        let all = needed.iter().zip(&columns).zip(schema.fields()).enumerate();
+        for (i, ((place, column), field)) in all {
+            let count = column.ciphertexts();
+            if *place >= width {
+                constants += count;
+            } else if !field.is_public() && !unread.contains(&i) {
+                read += count;
+                bytes_read += count as u64 * ciphertext_bytes(params, field.level(params)) / 2;
             }
-            *if *place < width { &mut read } else { &mut constants } += column.ciphertexts();
         }
         let reached = answer.iter().map(|x| scheme.level(x)).min().unwrap_or(top);
         let bytes = |x| Ok(ciphertext_bytes(params, scheme.level(&lowest(&*scheme, x)?)));
@@ -262,12 +270,11 @@ impl Plan {
         // Of rows each block has as many.
         let times = layout.ciphertexts() / answer.len().max(1);
         let result_bytes = result_bytes * times as u64;
-        let fresh = ciphertext_bytes(params, top);
         let cost = PlanCost {
             ciphertexts: read * blocks,
             levels: if refreshes > 0 { top.0 } else { top.0 - reached.0 },
-            table_bytes: (read * blocks) as u64 * fresh / 2,
-            constant_bytes: constants as u64 * fresh,
+            table_bytes: bytes_read * blocks as u64,
+            constant_bytes: constants as u64 * ciphertext_bytes(params, top),
             result_bytes,
             products,
             key_switches,
@@ -278,7 +285,13 @@ impl Plan {
             extremes: layout.extremes(),
         };
         let of_part = |part: &Part| {
-            let modulus_bits = params.chain().bits(starts.of(part)?).round() as u32;
+            let read = part.reads();
+            let own = read.iter().map(|place| schema.fields()[*place].level(params)).min();
+            let level = starts.of(part).unwrap_or(top).min(own.unwrap_or(top));
+            if level == top {
+                return None;
+            }
+            let modulus_bits = params.chain().bits(level).round() as u32;
             let name = |place: &usize| schema.fields()[*place].name().to_string();
             let mut columns: Vec<String> = part.columns().iter().map(name).collect();
             // Those of an index have one name.

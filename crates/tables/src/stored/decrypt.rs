@@ -47,12 +47,12 @@ impl EncryptedTable {
 
     /// The codes of a column of a block.
     pub(crate) fn codes(&self, key: &SecretKey, place: Place) -> Result<Codes, TablesError> {
-        if self.schema().fields()[place.1].is_public() {
+        let field = &self.schema().fields()[place.1];
+        if field.is_public() {
             return Ok(Zeroizing::new(self.public_codes(place)?));
         }
         let params = self.params();
-        // Columns are encrypted modulo p^2, to be added up.
-        let modulus = PrimePower::new(params.spec().plain_prime, 2);
+        let modulus = PrimePower::new(params.spec().plain_prime, field.plain_exponent());
         let modulus = modulus.map_err(everlevel::Error::from)?;
         self.column(place)?.decrypt(modulus, |x| Ok(key.decrypt(x)?.decode_decrypted(params)?))
     }

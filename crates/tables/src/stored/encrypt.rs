@@ -2,7 +2,7 @@
 
 use everlevel::files::{Bytes, ENCRYPTION};
 use everlevel::{
-    Ciphertext, IntegerColumn, NamedIntegers, Params, Plaintext, PublicKey, SecretKey,
+    Ciphertext, IntegerColumn, Level, NamedIntegers, Params, Plaintext, PublicKey, SecretKey,
 };
 use everlevel_integers::Encoded;
 use everlevel_scheme::SchemeError;
@@ -39,11 +39,12 @@ impl TableKey<'_> {
     pub(crate) fn encrypt(
         &self,
         plain: &Plaintext,
+        level: Level,
         rng: &mut impl CryptoRng,
     ) -> Result<Ciphertext, SchemeError> {
         match self {
-            TableKey::Secret(key) => key.encrypt(plain, rng),
-            TableKey::Public(key) => key.encrypt(plain, rng),
+            TableKey::Secret(key) => key.encrypt_at(plain, level, rng),
+            TableKey::Public(key) => key.encrypt_at(plain, level, rng),
         }
     }
 
@@ -73,9 +74,9 @@ pub(crate) fn encrypt_column(
         return Ok(Vec::<NamedIntegers>::new().to_bytes_with(params, &metadata)?);
     }
     let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
+    let (level, exponent) = (field.level(params), field.plain_exponent());
     let value: IntegerColumn = encoded.encrypt(|slots| -> Result<_, TablesError> {
-        // To be added up: see `Client::encrypt_table_column`.
-        Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, 2)?, rng)?)
+        Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, exponent)?, level, rng)?)
     })?;
     let named: Vec<NamedIntegers> = vec![(field.name().into(), value.into())];
     Ok(named.to_bytes_with(params, &metadata)?)

@@ -7,6 +7,7 @@ use everlevel::{Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
 use everlevel_integers::{EncryptedConstant, TablePlans};
 
 use crate::error::TablesError;
+use crate::field::Field;
 use crate::kept::Kept;
 use crate::known::Known;
 use crate::plan::Plan;
@@ -108,7 +109,7 @@ impl Plan {
         bootstraps: bool,
     ) -> Result<KeyPlan, TablesError> {
         let (needed, schema) = self.needed()?;
-        let (_, layout) = self.layout(params, rows)?;
+        let layout = self.layout(params, rows)?.1.beginning(starts);
         let scheme = Arc::new(NoOp::blank(params));
         let session = if bootstraps {
             let bootstrapper = Bootstrapper::new(&*scheme, bootstrap_plan(params)?);
@@ -119,13 +120,13 @@ impl Plan {
         };
         let ints = Integers::new(&session, params)?.with_plans(plans.clone());
         let width = self.schema().fields().len();
-        let encrypt = |zero: &Plaintext, with: Encryption| match with {
-            Encryption::Secret => scheme.encrypt(zero),
-            Encryption::Public => scheme.encrypt_publicly(zero),
+        let encrypt = |zero: &Plaintext, field: &Field, with: Encryption| match with {
+            Encryption::Secret => scheme.encrypt_at(zero, field.level(params)),
+            Encryption::Public => scheme.encrypt_publicly_at(zero, field.level(params)),
             Encryption::None => scheme.transparent(zero),
         };
         // Constants fill all slots.
-        let constants = |x: &Plaintext, _| encrypt(x, of.constants);
+        let constants = |x: &Plaintext, field: &Field| encrypt(x, field, of.constants);
         let constants = pretended(params, &schema, params.slots(), constants)?;
         let places = needed.iter().zip(&constants).enumerate();
         let bound = places.filter(|(_, (place, _))| **place >= width);
@@ -148,9 +149,9 @@ impl Plan {
                 let known = Known { columns, constants: &bound, rows };
                 let any = known.columns.iter().any(Option::is_some);
                 let known = any.then_some(&known);
-                let table = pretended(params, &schema, rows, |x, public| match public {
-                    true => encrypt(x, Encryption::None),
-                    false => encrypt(x, of.table),
+                let table = pretended(params, &schema, rows, |x, field| match field.is_public() {
+                    true => encrypt(x, field, Encryption::None),
+                    false => encrypt(x, field, of.table),
                 })?;
                 let columns = needed.iter().zip(table.into_iter().zip(&constants));
                 let columns = columns.map(|(place, (column, constant))| match *place < width {

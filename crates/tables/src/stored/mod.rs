@@ -14,6 +14,7 @@ pub(crate) mod explain;
 pub(crate) mod files;
 pub(crate) mod header;
 pub(crate) mod keys;
+pub(crate) mod levels;
 pub(crate) mod listing;
 pub(crate) mod part;
 pub(crate) mod plain;

@@ -24,12 +24,14 @@ struct Rehearsed<'a> {
 }
 
 impl Rehearsed<'_> {
-    /// A column encrypted modulo p^2, like the columns of tables and encrypted constants.
+    /// A column encrypted like those of tables, or an encrypted constant.
     fn encrypted(&self, field: &Field, entries: &[i128]) -> Result<Column<Pretended>, TablesError> {
         let params = self.scheme.params();
         let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
+        let (level, exponent) = (field.level(params), field.plain_exponent());
         encoded.encrypt(|slots| {
-            Ok(self.scheme.encrypt(&Plaintext::encode_modulo(params, slots, 2)?)?)
+            let plain = Plaintext::encode_modulo(params, slots, exponent)?;
+            Ok(self.scheme.encrypt_at(&plain, level)?)
         })
     }
 }
@@ -222,5 +224,46 @@ mod tests {
                 assert_eq!(answer, Answer::plain(plan.query(), &schema, &data).unwrap(), "{text}");
             }
         }
+    }
+
+    /// Conditions that are too deep for the modulus of indexes are decided by digits, as far as
+    /// that takes no bootstrapping.
+    #[test]
+    fn digits_decide_what_is_too_deep_for_indexes() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let schema = Schema::from_json(
+            r#"{"columns": [
+                {"name": "a", "type": "integer", "low": 0, "high": 15, "index": true},
+                {"name": "b", "type": "integer", "low": 0, "high": 15, "index": true},
+                {"name": "x", "type": "integer", "low": 0, "high": 9999}]}"#,
+        );
+        let (schema, rows) = (schema.unwrap(), 500);
+        let column = |of: fn(i128) -> i128| (0..500).map(of).collect::<Vec<_>>();
+        let columns =
+            vec![column(|i| i % 16), column(|i| i * i * 7 % 16), column(|i| i * 37 % 9999)];
+        let data = Data::from_columns(columns, &schema).unwrap();
+        // a > 3 or (b > 4 and (a > 5 or …)), each a product deeper than what is in it.
+        let nested = |depth: usize| {
+            (0..depth).rev().fold("b < 8".to_string(), |inner, i| {
+                let (column, joined) = if i % 2 == 0 { ("a", "or") } else { ("b", "and") };
+                format!("{column} > {} {joined} ({inner})", i + 3)
+            })
+        };
+        let (plans, mut ways) = (TablePlans::default(), Vec::new());
+        for depth in 1..=11 {
+            let text = format!("select sum(x) from t where {}", nested(depth));
+            let plan = Plan::new(&text, &schema).unwrap();
+            let starts = plan.starts(&params, rows, &plans, None).unwrap();
+            ways.push(starts.by_digits());
+            if !starts.by_digits() && depth > 1 {
+                continue;
+            }
+            let answer = plan.rehearse(&params, &data, &[]).unwrap();
+            assert_eq!(answer, Answer::plain(plan.query(), &schema, &data).unwrap(), "{text}");
+            let cost = plan.cost(&params, rows).unwrap();
+            // Four digits of x, and one of a and b each, or a truth value of the index of each.
+            assert_eq!((cost.refreshes, cost.ciphertexts), (0, 6), "{text}");
+        }
+        assert!(!ways[0] && ways.contains(&true), "{ways:?}");
     }
 }

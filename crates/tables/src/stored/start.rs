@@ -31,6 +31,19 @@ type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
 /// The truth values of the conditions of a part, and the seconds that they take by the model.
 type Found = (Vec<(Condition, Mask<Pretended>)>, f64);
 
+/// How a query is tried.
+struct With {
+    /// The keys of the server; all if there are none here.
+    keys: Option<KeyPlan>,
+    /// The bits of capacity that the session keeps, which refuses to bootstrap; with none here it
+    /// does not know bootstrapping.
+    least: Option<f64>,
+    /// Whether columns were encrypted with the public key, or else with the secret one.
+    publicly: bool,
+    /// Whether conditions are decided by digits, or else by indexes.
+    by_digits: bool,
+}
+
 /// A query on the no-op scheme, in a session of some kind.
 struct Trial<'a> {
     scheme: &'a NoOp,
@@ -141,10 +154,10 @@ impl Search<'_> {
 
     /// The steps at which the parts begin; `None` if the query does not fit from the top on.
     fn run(&mut self) -> Option<Vec<usize>> {
-        if self.parts.is_empty() {
-            return None;
-        }
         let mut at = vec![0; self.parts.len()];
+        if at.is_empty() {
+            return Some(at);
+        }
         let top = self.seconds(&at)?;
         let mut best = self.common(&mut at, top);
         for part in 0..at.len().min(MOST) {
@@ -163,6 +176,9 @@ impl Plan {
     /// that depends on what it knows. Nor are there any once `cancelled` returns true: the search
     /// then ends soon.
     ///
+    /// A query that is too deep for the modulus of indexes is decided by the digits of columns,
+    /// which have all of the modulus, if it fits then without bootstrapping.
+    ///
     /// # Errors
     /// Those of [`Layout::new`]; a set without typed integers.
     pub(crate) fn starts(
@@ -172,20 +188,50 @@ impl Plan {
         plans: &TablePlans,
         cancelled: Option<&Cancelled>,
     ) -> Result<Starts, TablesError> {
+        let on = (params, cancelled);
+        if let Some(found) = self.searched(on, rows, plans, false)? {
+            return Ok(found);
+        }
+        let lower = |field: &Field| field.level(params) < params.chain().top();
+        let indexes = self.layout(params, rows)?.1.has_indexes();
+        if indexes && self.needed()?.1.fields().iter().any(lower) {
+            let found = self.searched(on, rows, plans, true)?;
+            return Ok(found.unwrap_or_default());
+        }
+        Ok(Starts::default())
+    }
+
+    /// The levels where conditions are decided by digits or by indexes; `None` if the query does
+    /// not fit without bootstrapping.
+    fn searched(
+        &self,
+        on: (&Params, Option<&Cancelled>),
+        rows: usize,
+        plans: &TablePlans,
+        by_digits: bool,
+    ) -> Result<Option<Starts>, TablesError> {
+        let (params, top) = (on.0, Starts::at_top(by_digits));
         let bootstraps = params.spec().bootstrap.as_ref();
         let least = bootstraps.map(|_| NoOp::blank(params).minimum_capacity() + ROOM);
-        let on = (params, cancelled);
-        let secret = self.tried(on, rows, plans, (None, least, false), |trial| {
+        let with = |publicly| With { keys: None, least, publicly, by_digits };
+        let secret = self.tried(on, rows, plans, with(false), |trial| {
             let parts = parts(trial.layout, trial.known);
             let (steps, found) = (params.chain().cheaper_levels(), HashMap::new());
             let mut search = Search { trial, parts, steps, found };
             let at = search.run()?;
-            Some(search.starts(&at)).filter(|starts| !starts.is_empty())
+            Some(search.starts(&at).deciding(by_digits))
         });
-        let Some(found) = secret?.flatten() else { return Ok(Starts::default()) };
+        let found = match secret? {
+            None => return Ok(Some(top)),
+            Some(None) => return Ok(None),
+            Some(Some(found)) => found,
+        };
         // The public key leaves more noise; and the search takes the first batch for all.
-        let fits = self.tried(on, rows, plans, (None, least, true), |trial| trial.fits(&found));
-        Ok(if fits? == Some(true) { found } else { Starts::default() })
+        let fitting = self.tried(on, rows, plans, with(true), |trial| {
+            let levels = [&found, &top].into_iter().take(if found == top { 1 } else { 2 });
+            levels.cloned().find(|starts| trial.fits(starts))
+        });
+        Ok(fitting?.flatten())
     }
 
     /// The same for a server in whose session the query is computed, with these keys, or all:
@@ -205,30 +251,29 @@ impl Plan {
             return Ok(found);
         }
         let least = session.can_bootstrap().then(|| session.minimum_capacity());
-        let with = (keys.cloned(), least, true);
+        let by_digits = found.by_digits();
+        let with = With { keys: keys.cloned(), least, publicly: true, by_digits };
         let raised = self.tried((params, cancelled), rows, &plans, with, |trial| {
             let steps = params.chain().cheaper_levels();
             let mut all = (0..steps.len()).map(|by| found.raised(&steps, by));
             all.find(|starts| starts.is_empty() || trial.fits(starts))
         });
-        Ok(raised?.flatten().unwrap_or_default())
+        Ok(raised?.flatten().unwrap_or(Starts::at_top(by_digits)))
     }
 
-    /// What `work` finds by trials of the query on columns that were just encrypted, with the
-    /// public key or with the secret one. The server has these keys, or all if there are none here;
-    /// the session refuses to bootstrap and keeps `least` bits, or does not know bootstrapping.
-    /// `None` for a query that begins at the top in any case. Once `cancelled` returns true, no
-    /// trial fits.
+    /// What `work` finds by trials of the query on columns that were just encrypted. `None` for a
+    /// query that begins at the top in any case. Once `cancelled` returns true, no trial fits.
     fn tried<T>(
         &self,
         (params, cancelled): (&Params, Option<&Cancelled>),
         rows: usize,
         plans: &TablePlans,
-        (keys, least, publicly): (Option<KeyPlan>, Option<f64>, bool),
+        With { keys, least, publicly, by_digits }: With,
         work: impl FnOnce(&Trial<'_>) -> T,
     ) -> Result<Option<T>, TablesError> {
         let (_, schema) = self.needed()?;
         let (_, layout) = self.layout(params, rows)?;
+        let layout = layout.beginning(&Starts::at_top(by_digits));
         let public = schema.fields().iter().any(Field::is_public);
         let compared = public && !self.query().parameters.is_empty();
         if rows == 0 || layout.is_empty() || layout.orders() || compared {
@@ -248,12 +293,11 @@ impl Plan {
         };
         let ints = &Integers::new(&session, params)?.with_plans(plans.clone());
         let length = rows.min(params.slots());
-        let columns =
-            pretended(params, &schema, length, |zero, public| match (public, publicly) {
-                (true, _) => scheme.transparent(zero),
-                (_, true) => scheme.encrypt_publicly(zero),
-                _ => scheme.encrypt(zero),
-            })?;
+        let columns = pretended(params, &schema, length, |zero, field| match field.is_public() {
+            true => scheme.transparent(zero),
+            false if publicly => scheme.encrypt_publicly_at(zero, field.level(params)),
+            false => scheme.encrypt_at(zero, field.level(params)),
+        })?;
         let (codes, constants) = (least_codes(&schema, length), BTreeMap::new());
         let codes = schema.fields().iter().zip(&codes);
         let codes = codes.map(|(field, codes)| field.is_public().then_some(&codes[..]));

@@ -236,7 +236,8 @@ impl EncryptedTable {
     }
 
     /// An encrypted column of a block. Ciphertexts that are not fresh encryptions are refused,
-    /// because a table is never the result of a computation.
+    /// because a table is never the result of a computation, and so are those at another level than
+    /// that of their column, at which queries are rehearsed.
     pub(crate) fn column(&self, place: Place) -> Result<IntegerColumn, TablesError> {
         let any = ReadOptions::default().limited_to(FILE_BYTES);
         let (bytes, summary) = self.checked_file(place, &any)?;
@@ -249,6 +250,16 @@ impl EncryptedTable {
         };
         if name != field.name() || x.length() != Some(length) {
             let problem = format!("column {name:?} is not the one of {length} rows that it should");
+            return Err(TablesError::Block { block: place.0, problem });
+        }
+        let level = field.level(&self.params);
+        if let Some(other) = x.values().map(|value| value.get().level()).find(|l| *l != level) {
+            let bits = |level| self.params.chain().bits(level).round();
+            let (found, expected) = (bits(other), bits(level));
+            let problem = format!(
+                "column {}: it is encrypted with a modulus of {found} bits, not of {expected}",
+                place.1
+            );
             return Err(TablesError::Block { block: place.0, problem });
         }
         Ok(x.clone())

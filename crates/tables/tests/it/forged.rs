@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use everlevel::files::{Bytes, Existing, Metadata};
-use everlevel::{Ciphertext, IntegerColumn, NamedIntegers, Plaintext, Type};
+use everlevel::{Ciphertext, IntegerColumn, Level, NamedIntegers, Plaintext, Type};
+use everlevel_integers::Encoded;
+use everlevel_scheme::SchemeError;
 use everlevel_tables::{EncryptedTable, Plan, TableKey, TableResult, TablesError};
 use everlevel_wire::{ReadOptions, inspect};
 
@@ -73,6 +75,17 @@ fn columns_that_are_not_those_of_the_schema() {
     ] {
         assert_eq!(forge(&directory, columns, &[]).code(), "table.block", "{what}");
     }
+    // A smaller modulus than that of its column, at which queries are rehearsed.
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let params = secret.params();
+    let kind = Type::ranged(bounds.0, bounds.1).unwrap();
+    let lower = Encoded::new(&values, kind, params.slots()).unwrap();
+    let level = Level(params.chain().top().0 / 2);
+    let lower: Result<IntegerColumn, SchemeError> = lower.encrypt(|slots| {
+        secret.encrypt_at(&Plaintext::encode_modulo(params, slots, 2)?, level, &mut rng)
+    });
+    let error = forge(&directory, named(lower.unwrap()), &[]);
+    assert!(error.code() == "table.block" && error.to_string().contains("bits"), "{error}");
     // What was computed is no fresh encryption.
     let ints = PARTIES.server.integers().unwrap();
     let x = column(&[1; 20], (0, 1));

@@ -10,6 +10,7 @@ mod constants;
 mod flatten;
 mod forged;
 mod fuzzed;
+mod index_pairs;
 mod indexes;
 mod joins;
 mod joins_encrypted;

@@ -21,6 +21,9 @@ fn condition() -> impl Strategy<Value = String> {
         Just("paid".to_string()),
         Just("kind like '%tea'".to_string()),
         (1..40i32).prop_map(|k| format!("count * {k} > price")),
+        (any::<prop::sample::Index>(), 0..12u32).prop_map(|(op, v)| {
+            format!("price {} discount + 0.{v:02}", op.get(&["<", "<=", ">", ">=", "=", "<>"]))
+        }),
         Just("price * discount <= 1.5 + discount".to_string()),
     ];
     simple.prop_recursive(2, 6, 3, |inner| {

@@ -1,0 +1,257 @@
+//! Comparisons of two integers whose digits are in unary.
+//!
+//! Let X_k say whether a digit x is at least k. A function f of the difference of two digits is
+//!
+//! f(x - y) = f(-y) + Σ_k X_k (f(k - y) - f(k - 1 - y)),
+//!
+//! where f(-y) and each factor are functions of y, and so linear combinations of its truth values.
+//! So a table of a difference takes at most 15 products, which are added before they are
+//! relinearized, once. A diagram over the differences of the digits decides whether the difference
+//! of the integers lies in a range: x < y takes two relinearizations for each digit but the lowest,
+//! and one for that, at a depth of as many products as there are digits. For dates of seven years
+//! these are 5 relinearizations at depth 3, instead of 32 at depth 7.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+
+use crate::column::{Column, Digit};
+use crate::context::{IntegerScheme, Integers};
+use crate::diagram::{Layer, Open, layers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::ranges::apart;
+use crate::unary::{DigitBit, Step, Unary, UnaryBits, bit_of, changes};
+
+/// The digits of two integers a and b in unary, for conditions on a - b.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UnaryPair {
+    a: Unary,
+    b: Unary,
+}
+
+/// A table of the difference x - y of two digits, by the truth values of x.
+struct Bilinear {
+    /// A table of y, which is added.
+    rest: Vec<i64>,
+    /// For each value of x, but for those where it is 0 throughout, the table of y by which the
+    /// truth value of x is multiplied.
+    factors: Vec<(i64, Vec<i64>)>,
+}
+
+impl Bilinear {
+    /// That of a table with an entry for each difference, for digits up to `x` and `y`.
+    fn new(table: &[i64], [x, y]: [i64; 2]) -> Self {
+        // The least difference is -y.
+        let row = |k: i64| (0..=y).map(move |v| table[(k - v + y) as usize]);
+        let factor = |k: i64| -> (i64, Vec<i64>) {
+            (k, row(k).zip(row(k - 1)).map(|(at, before)| at - before).collect())
+        };
+        let factors = (1..=x).map(factor).filter(|(_, of_y)| of_y.iter().any(|c| *c != 0));
+        Bilinear { rest: row(0).collect(), factors: factors.collect() }
+    }
+}
+
+impl UnaryPair {
+    /// The digits of a and of b, which may be of different intervals.
+    pub fn new(a: Unary, b: Unary) -> Self {
+        UnaryPair { a, b }
+    }
+
+    /// The differences a - b that there may be.
+    fn bounds(&self) -> (i128, i128) {
+        let ((a, top_a), (b, top_b)) = (self.a.bounds(), self.b.bounds());
+        (a.saturating_sub(top_b), top_a.saturating_sub(b))
+    }
+
+    /// The largest values of both digits, the lowest digits first; 0 where one integer has fewer.
+    fn largest(&self) -> Vec<[i64; 2]> {
+        let (a, b) = (self.a.windows(), self.b.windows());
+        let at = |all: &[(i64, i64)], i: usize| all.get(i).map_or(0, |(_, most)| *most);
+        (0..a.len().max(b.len())).map(|i| [at(&a, i), at(&b, i)]).collect()
+    }
+
+    /// The diagram that decides whether a - b lies in these ranges, over differences of digits.
+    fn layers(&self, ranges: &[(i128, i128)]) -> Vec<Layer> {
+        let (bounds, origin) = (self.bounds(), self.a.bounds().0.saturating_sub(self.b.bounds().0));
+        // Digits may make up what no two integers of the intervals differ by: there it does not
+        // matter.
+        let end = |v: i128, last: i128, beyond: i128| match v == last {
+            true => beyond,
+            false => v.saturating_sub(origin),
+        };
+        let range = |(low, high): (i128, i128)| {
+            (end(low, bounds.0, i128::MIN), end(high, bounds.1, i128::MAX))
+        };
+        let ranges = apart(ranges, bounds).into_iter().map(range);
+        let windows: Vec<(i64, i64)> = self.largest().into_iter().map(|[x, y]| (-y, x)).collect();
+        layers(&windows, &ranges.collect::<Vec<_>>())
+    }
+
+    /// The truth values of a and of b on which it depends whether a - b lies in these ranges, whose
+    /// ends belong to them.
+    pub fn needed(&self, ranges: &[(i128, i128)]) -> [Vec<Step>; 2] {
+        let mut needed = [BTreeSet::new(), BTreeSet::new()];
+        let layers = self.layers(ranges);
+        for (digit, (layer, largest)) in layers.iter().zip(self.largest()).enumerate() {
+            for table in &layer.tables {
+                let Bilinear { rest, factors } = Bilinear::new(table, largest);
+                needed[0].extend(factors.iter().map(|(k, _)| (digit, *k)));
+                let of_y = factors.iter().map(|(_, of_y)| of_y).chain([&rest]);
+                needed[1].extend(of_y.flat_map(|table| changes(table)).map(|(k, _)| (digit, k)));
+            }
+        }
+        needed.map(|steps| steps.into_iter().collect())
+    }
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Whether a - b lies in one of these public ranges, whose ends belong to them, as 0 or 1: for
+    /// a < b these are all negative integers. `bits` are those of [`UnaryPair::needed`], each with
+    /// its step.
+    ///
+    /// If the least values of a and b are equal, a comparison takes two relinearizations for each
+    /// digit but one, and one more, with at most 15 products for each table of a digit: two for
+    /// all digits but the lowest, which has one. Otherwise, and for other ranges, it takes some
+    /// more of both.
+    ///
+    /// # Errors
+    /// As [`Integers::in_ranges_of`].
+    pub fn differences_in_ranges_of(
+        &self,
+        pair: &UnaryPair,
+        bits: [&UnaryBits<S::Ciphertext>; 2],
+        ranges: &[(i128, i128)],
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let columns = bits.iter().flat_map(|bits| bits.iter()).map(|(_, x)| x);
+        let length = self.common_length(&columns.collect::<Vec<_>>())?;
+        let (x, y) = (self.digit_bits(bits[0])?, self.digit_bits(bits[1])?);
+        let layers = pair.layers(ranges);
+        let tables = layers.iter().zip(pair.largest()).enumerate();
+        let tables = tables.map(|(digit, (layer, largest))| -> Result<Vec<_>, IntegersError> {
+            let bilinear = layer.tables.par_iter().map(|table| Bilinear::new(table, largest));
+            bilinear.map(|table| self.of_difference(digit, &table, [&x, &y])).collect()
+        });
+        let tables = tables.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
+        let found = match apart(ranges, pair.bounds())[..] {
+            // Each digit decides, and so they are joined as a tree.
+            [(low, high)] if low == high && layers.iter().all(|layer| layer.tables.len() == 1) => {
+                let truths = tables.par_iter().flatten().map(|table| self.closed(table));
+                self.all(truths.collect::<Result<Vec<_>, IntegersError>>()?)?
+            }
+            _ => self.decided_by(&layers, &tables)?,
+        };
+        let digits = vec![found.within(0, 1)];
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())
+    }
+
+    /// A table of the difference of two digits in unary, before it is relinearized.
+    fn of_difference(
+        &self,
+        digit: usize,
+        table: &Bilinear,
+        [x, y]: [&[DigitBit<S::Ciphertext>]; 2],
+    ) -> Result<Open<S::Ciphertext>, IntegersError> {
+        let pair = |(k, of_y): &(i64, Vec<i64>)| -> Result<[Digit<_>; 2], IntegersError> {
+            Ok([bit_of(x, (digit, *k))?.clone(), self.linear(digit, of_y, y)?])
+        };
+        let pairs = table.factors.iter().map(pair).collect::<Result<_, IntegersError>>()?;
+        Ok(Open { pairs, rest: self.linear(digit, &table.rest, y)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagram::decides;
+
+    /// Ranges of a difference, with what decides about them.
+    struct Decider<'a> {
+        pair: &'a UnaryPair,
+        needed: [Vec<Step>; 2],
+        layers: Vec<Layer>,
+        tables: Vec<Vec<Bilinear>>,
+    }
+
+    impl<'a> Decider<'a> {
+        fn new(pair: &'a UnaryPair, ranges: &[(i128, i128)]) -> Self {
+            let (needed, layers) = (pair.needed(ranges), pair.layers(ranges));
+            let tables = layers.iter().zip(pair.largest()).map(|(layer, largest)| {
+                layer.tables.iter().map(|table| Bilinear::new(table, largest)).collect()
+            });
+            let tables = tables.collect();
+            Decider { pair, needed, layers, tables }
+        }
+
+        /// Whether a - b is in the ranges, by the truth values that are needed.
+        fn contains(&self, a: i128, b: i128) -> bool {
+            let bit = |of: usize, step: Step| {
+                assert!(self.needed[of].binary_search(&step).is_ok(), "{step:?}");
+                let (unary, value) = [(&self.pair.a, a), (&self.pair.b, b)][of];
+                i64::from(unary.holds(value, step))
+            };
+            let entry = |digit: usize, table: usize| {
+                let of_y = |table: &[i64]| {
+                    let changes = changes(table).map(|(k, change)| change * bit(1, (digit, k)));
+                    table[0] + changes.sum::<i64>()
+                };
+                let Bilinear { rest, factors } = &self.tables[digit][table];
+                let products = factors.iter().map(|(k, table)| bit(0, (digit, *k)) * of_y(table));
+                of_y(rest) + products.sum::<i64>()
+            };
+            decides(&self.layers, &entry)
+        }
+    }
+
+    /// All pairs of integers of some intervals, of equal digits and of others.
+    #[test]
+    fn digits_in_unary_decide_about_all_differences() {
+        let intervals = [(0, 15), (0, 40), (-3, 40), (5, 21), (0, 300)];
+        for (a, b) in intervals.into_iter().flat_map(|a| intervals.map(|b| (a, b))) {
+            let of = |(low, high): (i128, i128)| Unary::new(low, high).unwrap();
+            let pair = UnaryPair::new(of(a), of(b));
+            let sets: [&[(i128, i128)]; 7] = [
+                &[(i128::MIN, -1)],
+                &[(i128::MIN, 0)],
+                &[(0, 0)],
+                &[(7, i128::MAX)],
+                &[(-17, -17)],
+                &[(-20, 3), (9, 16)],
+                &[(i128::MIN, i128::MAX)],
+            ];
+            for ranges in sets {
+                let decider = Decider::new(&pair, ranges);
+                // Ends and neighbors of digits, and some of the others.
+                let some = |(low, high): (i128, i128)| {
+                    (low..=high).filter(move |v| {
+                        let near = (v - low) % 16;
+                        high - low < 50 || near < 2 || near > 13 || v % 7 == 0
+                    })
+                };
+                for (x, y) in some(a).flat_map(|x| some(b).map(move |y| (x, y))) {
+                    let expected = ranges.iter().any(|(a, b)| (*a..=*b).contains(&(x - y)));
+                    let found = decider.contains(x, y);
+                    assert_eq!(found, expected, "{x} - {y} of {a:?} and {b:?} in {ranges:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn comparisons_have_as_few_tables_as_digits() {
+        let dates = Unary::new(8036, 10_592).unwrap();
+        let pair = UnaryPair::new(dates.clone(), dates.clone());
+        let tables = |ranges: &[(i128, i128)]| {
+            pair.layers(ranges).iter().map(|layer| layer.tables.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(tables(&[(i128::MIN, -1)]), [1, 2, 2]);
+        assert_eq!(tables(&[(i128::MIN, 0)]), [1, 2, 2]);
+        assert_eq!(tables(&[(0, 0)]), [1, 1, 1]);
+        let needed = pair.needed(&[(i128::MIN, -1)]);
+        assert_eq!(needed, [dates.steps(), dates.steps()]);
+        // All differences or none depend on nothing.
+        for ranges in [&[(i128::MIN, i128::MAX)][..], &[], &[(2557, 9999)]] {
+            assert!(pair.needed(ranges).iter().all(Vec::is_empty), "{ranges:?}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Comparisons of two columns with an index, and the files of indexes.
+
+use std::ops::Range;
+
+use everlevel_tables::{Answer, Data, EncryptedTable, Plan, Schema, TableKey, TablesError};
+
+use crate::roles::{PARTIES, quiet};
+
+/// Letters that were sent, due and came; some are due on no day.
+const LETTERS: &str = r#"{"columns": [
+    {"name": "sent", "type": "date", "low": "1992-01-02", "high": "1998-12-31", "index": true},
+    {"name": "due", "type": "date", "low": "1992-01-02", "high": "1998-12-31", "index": true,
+     "nullable": true},
+    {"name": "came", "type": "date", "low": "1992-01-02", "high": "1999-02-28", "index": true},
+    {"name": "stamps", "type": "integer", "low": -3, "high": 60, "index": true},
+    {"name": "pages", "type": "integer", "low": 0, "high": 40, "index": true},
+    {"name": "n", "type": "integer", "low": 0, "high": 999}]}"#;
+
+/// Rows of letters with an index, or without.
+fn letters(index: bool, rows: Range<i128>) -> (Schema, Data) {
+    let text = if index { LETTERS.to_string() } else { LETTERS.replace(", \"index\": true", "") };
+    let schema = Schema::from_json(&text).unwrap();
+    let column = |of: &dyn Fn(i128) -> i128| rows.clone().map(of).collect::<Vec<_>>();
+    let (first, last) = schema.fields()[0].bounds();
+    let sent = move |i: i128| first + i * 37 % (last - first + 1);
+    let due = |i: i128| match i % 5 {
+        0 => first - 1,
+        _ => (sent(i) + i % 7 - 3).clamp(first, last),
+    };
+    let columns = vec![
+        column(&sent),
+        column(&due),
+        column(&|i| sent(i) + i * i % 5 * 14),
+        column(&|i| i * 11 % 64 - 3),
+        column(&|i| i * 7 % 41),
+        column(&|i| i * 13 % 1000),
+    ];
+    let data = Data::from_columns(columns, &schema).unwrap();
+    (schema, data)
+}
+
+/// Comparisons of two columns, with empty cells, other bounds and a distance.
+#[test]
+fn comparisons_of_columns() {
+    let params = PARTIES.client.params();
+    let ((schema, data), (plain, _)) = (letters(true, 0..300), letters(false, 0..3));
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let key = TableKey::Secret(secret);
+    let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+    for (condition, run) in [
+        ("sent < came", true),
+        ("came <= sent", false),
+        ("sent = came and stamps > 5", true),
+        ("sent < due", true),
+        ("not (due = sent)", false),
+        ("due is null or due > came", false),
+        ("stamps < pages", false),
+        ("stamps + 3 <> pages", false),
+        ("pages - stamps >= 10", true),
+    ] {
+        let sql = format!("select count(*), sum(n) from letters where {condition}");
+        let plan = Plan::new(&sql, &schema).unwrap();
+        let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
+        assert_eq!(plan.rehearse(params, &data, &[]).unwrap(), expected, "{sql}");
+        if run {
+            let result = table.run(&PARTIES.server, &plan, None, quiet).unwrap();
+            assert_eq!(result.read(secret).unwrap(), expected, "{sql}");
+        }
+        let without = Plan::new(&sql, &plain).unwrap().cost(params, 300).unwrap();
+        let with = plan.cost(params, 300).unwrap();
+        assert!(with.key_switches + 5 < without.key_switches, "{sql}: {with:?}, {without:?}");
+        assert_eq!((with.refreshes, without.refreshes), (0, 0), "{sql}");
+    }
+    // Both indexes are read, and advised where they are missing.
+    let sql = "select sum(n) from letters where sent < came";
+    let told = Plan::new(sql, &schema).unwrap().explain(params, 300).unwrap();
+    assert_eq!(told.indexes_read, ["sent", "came"]);
+    assert_eq!(told.columns_read, ["sent", "came", "n"]);
+    let told = Plan::new(sql, &plain).unwrap().explain(params, 300).unwrap();
+    let [note] = &told.notes[..] else { panic!("{:?}", told.notes) };
+    assert!(note.starts_with("with an index on sent and came "), "{note}");
+}
+
+/// The keys that a plan asks for are enough, whichever key the table was encrypted with.
+#[test]
+fn keys_of_plans_are_enough() {
+    let (schema, data) = letters(true, 0..2_050);
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let public = PARTIES.client.public_key(&mut rng);
+    let bootstrap = everlevel::bootstrap_plan(secret.params()).unwrap();
+    let sql = "select sum(n) from letters where sent < came and due is not null and pages > 3";
+    let plan = Plan::new(sql, &schema).unwrap();
+    let keys = plan.keys(secret.params(), 2_050).unwrap();
+    assert!(!keys.bootstrap);
+    let server = PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap();
+    let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
+    for key in [TableKey::Public(&public), TableKey::Secret(secret)] {
+        let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+        let result = table.run(&server, &plan, None, quiet).unwrap();
+        assert_eq!(result.read(secret).unwrap(), expected);
+    }
+}
+
+/// Tables of one schema have files of equal sizes, those of indexes smaller ones.
+#[test]
+fn files_of_indexes_are_smaller() {
+    let mut rng = everlevel::system_rng().unwrap();
+    let key = TableKey::Secret(PARTIES.client.secret());
+    let mut sizes = |rows: Range<i128>| {
+        let ((schema, data), mut sizes) = (letters(true, rows), Vec::new());
+        EncryptedTable::encrypt_each(key, (&schema, &data), &mut rng, |_, bytes| {
+            sizes.push(bytes.len());
+            Ok::<_, TablesError>(())
+        })
+        .unwrap();
+        sizes
+    };
+    let (some, others) = (sizes(0..40), sizes(40..80));
+    assert_eq!(some, others);
+    // The digits of a date are in one file, and each truth value of its index in another.
+    let bits = letters(true, 0..1).0.fields()[0].index_ciphertexts();
+    assert_eq!(bits, 39);
+    assert!(some[1..=bits].iter().all(|size| 4 * size < some[0]), "{some:?}");
+}
