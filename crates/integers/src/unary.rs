@@ -116,20 +116,28 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let length = self.common_length(&columns)?;
         let digits = bits.iter().map(|(step, x)| Ok((*step, self.bit("a digit in unary", x)?)));
         let digits = digits.collect::<Result<Vec<_>, IntegersError>>()?;
-        let layers = unary.layers(ranges);
-        let truths = layers.iter().enumerate().map(|(i, layer)| {
-            layer.tables.iter().map(|table| self.of_unary(i, table, &digits)).collect()
-        });
-        let truths = truths.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
-        let found = match apart(ranges, (unary.low, unary.high))[..] {
-            // Each digit decides, and so they are joined as a tree.
-            [(a, b)] if a == b && layers.iter().all(|layer| layer.tables.len() == 1) => {
-                self.all(truths.into_iter().flatten().collect())?
-            }
-            _ => self.decided(&layers, &truths)?,
-        };
+        let alone = matches!(apart(ranges, (unary.low, unary.high))[..], [(a, b)] if a == b);
+        let found = self.decided_in_unary(&unary.layers(ranges), alone, &digits)?;
         let digits = vec![found.within(0, 1)];
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())
+    }
+
+    /// What layers decide about digits in unary; `alone` says whether about a single integer.
+    pub(crate) fn decided_in_unary(
+        &self,
+        layers: &[Layer],
+        alone: bool,
+        digits: &[(Step, Digit<S::Ciphertext>)],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let truths = layers.iter().enumerate().map(|(i, layer)| {
+            layer.tables.iter().map(|table| self.of_unary(i, table, digits)).collect()
+        });
+        let truths = truths.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
+        match alone && layers.iter().all(|layer| layer.tables.len() == 1) {
+            // Each digit decides, and so they are joined as a tree.
+            true => self.all(truths.into_iter().flatten().collect()),
+            false => self.decided(layers, &truths),
+        }
     }
 
     /// A function of a digit in unary with values 0 and 1.
@@ -150,12 +158,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
 }
 
 /// The entry of the least value, 0, of a table.
-fn first(table: &[i64]) -> i64 {
+pub(crate) fn first(table: &[i64]) -> i64 {
     table.first().copied().unwrap_or(0)
 }
 
 /// The values of a digit at which a table differs from its entry before, and by how much.
-fn changes(table: &[i64]) -> impl Iterator<Item = (i64, i64)> {
+pub(crate) fn changes(table: &[i64]) -> impl Iterator<Item = (i64, i64)> {
     let pairs = table.windows(2).zip(1i64..);
     pairs.map(|(pair, k)| (k, pair[1] - pair[0])).filter(|(_, change)| *change != 0)
 }
