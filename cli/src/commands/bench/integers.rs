@@ -250,7 +250,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     // The tables of bootstrapping are made by the first one.
     let warm = client.encrypt_modular(&[1], &mut rng)?;
     server.bootstrap(&exhausted(&server, &warm, &warm)?)?;
-    let state = match (args.exhausted, args.index) {
+    let state = match (args.exhausted, args.indexed) {
         (true, _) => State::Exhausted,
         (false, true) => State::Indexed,
         (false, false) => State::Fresh,
