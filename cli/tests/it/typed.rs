@@ -287,6 +287,9 @@ fn an_index_is_encrypted_and_read() {
     };
     assert_eq!(encrypt("age=u8", "plain.ct", &[]), 2);
     assert_eq!(encrypt("age=u8,income=bool", "people.ct", &["--index", "age"]), 2 + 30);
+    let shown = success(here, &["inspect", "people.ct"]);
+    assert!(shown.contains("column age: 0..255 in u8, 4 values"), "{shown}");
+    assert!(shown.contains("indexes") && !shown.contains("age%0.1"), "{shown}");
     let program = "adult = age >= 18; rate = table(age, rates)";
     let explain = |file: &str| {
         let args = ["explain", "--server-keys", "keys/server.keys", program, file, "--json"];

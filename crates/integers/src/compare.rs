@@ -65,7 +65,8 @@ macro_rules! comparisons {
             ///
             /// The cost for two columns is 12 products for each digit and a third of that for the
             /// tree that combines them, at depth 8, 10, 13 and 15 for 8, 16, 32 and 64 bits.
-            /// Comparison with a public integer costs less.
+            /// Comparison with a public integer costs less, and at most a product for each digit
+            /// but one if the column has an index ([`Column::has_index`]).
             ///
             /// # Errors
             /// [`IntegersError::Length`]; [`IntegersError::Depth`] without bootstrapping; those of

@@ -5,6 +5,8 @@
 //!   tracks.
 //! * [`Encoded`], [`Column`]: integers as hexadecimal digits, with one ciphertext for each digit.
 //! * [`Integers`]: the operations, over a [`Session`](everlevel_circuit::Session) that bootstraps.
+//! * [`Encoded::encrypt_indexed`]: columns with an index, that is with digits in unary, too, by
+//!   which tables and comparisons with public integers take few products.
 //! * [`TablePlan`]: functions on a small set of integers, evaluated as polynomials.
 //! * [`Operation`]: an operation as a value, for code that builds programs.
 //! * [`Rehearsal`], [`Estimate`]: the cost of a computation, counted on the no-op scheme in

@@ -31,6 +31,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// multiple of a ciphertext for each entry and each digit of the results. Carries of x are
     /// computed first.
     ///
+    /// If x has an index ([`Column::has_index`]), up to 16 entries take no product; up to 256 take
+    /// 15 products and a relinearization for each digit of the results, depth 1; up to 4,096 take
+    /// 255 products and 17 relinearizations for each, depth 2.
+    ///
     /// # Errors
     /// [`IntegersError::Table`] unless there is an entry for each integer of the interval;
     /// [`IntegersError::Range`] for entries past 2^126; those of carries.
