@@ -222,6 +222,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(named.collect())
     }
 
+    /// The truth values of a digit.
     fn truths(&self, digit: &Digit<S::Ciphertext>) -> Result<Truths<S::Ciphertext>, IntegersError> {
         let truths = (digit.low + 1..=digit.high).map(|v| digit.truth(v));
         let truths: Option<Vec<Digit<S::Ciphertext>>> = truths.collect();

@@ -62,9 +62,10 @@ impl<C> Steps<C> {
 }
 
 impl<C> Digit<C> {
-    /// Whether the digit is at least `value`, as its owner encrypted it.
+    /// Whether the digit is at least `value`, as its owner encrypted it. What is bootstrapped in
+    /// place later leaves the index as it is.
     pub(crate) fn truth(&self, value: i64) -> Option<Digit<C>> {
-        let cipher = self.steps.as_ref()?.at(value)?.clone();
+        let cipher = self.steps.as_ref()?.at(value)?.detached();
         let pad = i64::from(self.pad >= value);
         Some(Digit { cipher: Some(cipher), low: 0, high: 1, pad, steps: None })
     }
