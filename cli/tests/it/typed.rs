@@ -297,6 +297,14 @@ fn an_index_is_encrypted_and_read() {
         serde_json::from_str::<Value>(&told).unwrap()["products"].as_u64().unwrap()
     };
     assert!(explain("people.ct") < explain("plain.ct"));
+    for (program, part) in [
+        ("adult = age >= 18", "The indexes of age are read: without them"),
+        ("older = age + 1", "The indexes of age are not read."),
+    ] {
+        let told =
+            success(here, &["explain", "--server-keys", "keys/server.keys", program, "people.ct"]);
+        assert!(told.contains(part), "{told}");
+    }
 
     let eval = ["eval", "--server-keys", "keys/server.keys", program, "people.ct"];
     success(here, &[&eval[..], &["--lookup", "rates=rate.csv", "--out", "out"]].concat());
