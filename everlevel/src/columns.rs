@@ -1,5 +1,6 @@
 //! Columns of typed integers as bytes and files.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use everlevel_bgv::{Ciphertext, CompactCiphertext};
@@ -12,7 +13,7 @@ use everlevel_wire::{Metadata, ReadOptions, WireError};
 use crate::bytes::Bytes;
 use crate::client::Client;
 use crate::error::Error;
-use crate::integers::held;
+use crate::integers::{IntegerColumn, held};
 use crate::open;
 use crate::server::Server;
 use crate::stored::{Bounds, ENCRYPTION};
@@ -78,6 +79,64 @@ fn restored<C>(params: &Params, column: StoredColumn<C>) -> Result<(String, Encr
     }
 }
 
+/// The columns as they are stored, the truth values of an index behind its column, which metadata
+/// name then.
+fn stored_with_indexes(
+    params: &Params,
+    columns: &[NamedIntegers],
+    metadata: &mut Metadata,
+) -> Result<Vec<StoredColumn>, Error> {
+    let (mut out, mut indexed) = (Vec::with_capacity(columns.len()), Vec::new());
+    for x in columns {
+        out.push(stored(params, x)?);
+        let (name, Encrypted::Column(column)) = x else { continue };
+        let Some(bits) = column.index() else { continue };
+        for ((digit, least), bit) in bits {
+            out.push(stored(params, &(columns::index_column(name, digit, least), bit.into()))?);
+        }
+        indexed.push(name.as_str());
+    }
+    columns::state_indexes(&indexed, metadata);
+    Ok(out)
+}
+
+/// The columns with the indexes that metadata name, of which the truth values are columns, too.
+fn with_indexes(
+    columns: Vec<NamedIntegers>,
+    metadata: &mut Metadata,
+) -> Result<Vec<NamedIntegers>, Error> {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    let indexed = columns::take_indexes(metadata, &names)?;
+    let places = columns.iter().enumerate().map(|(i, (name, _))| (name.clone(), i));
+    let places: BTreeMap<String, usize> = places.collect();
+    let mut columns: Vec<Option<NamedIntegers>> = columns.into_iter().map(Some).collect();
+    let mut take = |name: &str| -> Option<(usize, IntegerColumn)> {
+        let place = *places.get(name)?;
+        match columns.get_mut(place)?.take()? {
+            (_, Encrypted::Column(x)) => Some((place, x)),
+            (_, Encrypted::Total(_)) => None,
+        }
+    };
+    let mut joined = Vec::with_capacity(indexed.len());
+    for name in indexed {
+        let refused = |problem: String| WireError::Columns { name: name.clone(), problem };
+        let found = take(&name);
+        let (place, column) = found.ok_or_else(|| refused("no column has this index".into()))?;
+        let mut bits = Vec::new();
+        for (digit, least) in column.steps() {
+            let own = columns::index_column(&name, digit, least);
+            let missing = || refused(format!("truth value {own} of its index is missing"));
+            bits.push(((digit, least), take(&own).ok_or_else(missing)?.1));
+        }
+        let column = column.with_index(bits).map_err(|e| refused(e.to_string()))?;
+        joined.push((place, (name, column.into())));
+    }
+    for (place, column) in joined {
+        columns[place] = Some(column);
+    }
+    Ok(columns.into_iter().flatten().collect())
+}
+
 /// Columns and totals, each ciphertext reduced to what decryption needs.
 ///
 /// # Errors
@@ -95,8 +154,9 @@ pub fn compact_columns(
 /// Columns of typed integers and totals with their names.
 impl Bytes for Vec<NamedIntegers> {
     fn to_bytes_with(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
-        let columns = self.iter().map(|x| stored(params, x)).collect::<Result<Vec<_>, Error>>()?;
-        Ok(columns::to_bytes(params, &columns, metadata)?)
+        let mut metadata = metadata.clone();
+        let columns = stored_with_indexes(params, self, &mut metadata)?;
+        Ok(columns::to_bytes(params, &columns, &metadata)?)
     }
 
     fn from_bytes_with(
@@ -104,9 +164,10 @@ impl Bytes for Vec<NamedIntegers> {
         bytes: &[u8],
         options: &ReadOptions,
     ) -> Result<(Self, Metadata), Error> {
-        let (columns, metadata) = columns::from_bytes(params, bytes, options)?;
+        let (columns, mut metadata) = columns::from_bytes(params, bytes, options)?;
         let restored = columns.into_iter().map(|column| restored(params, column));
-        Ok((restored.collect::<Result<_, Error>>()?, metadata))
+        let restored = restored.collect::<Result<Vec<_>, Error>>()?;
+        Ok((with_indexes(restored, &mut metadata)?, metadata))
     }
 }
 
@@ -136,7 +197,7 @@ impl Client {
     /// # Errors
     /// A column of other parameters, two columns with one name.
     pub fn upload_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
-        let values = columns.iter().flat_map(|(_, x)| x.values());
+        let values = columns.iter().flat_map(|(_, x)| x.values().chain(x.index_values()));
         let mut metadata = Metadata::new();
         if values.map(|v| v.get()).all(|x| self.encrypted_secretly(&x)) {
             metadata.insert(ENCRYPTION.into(), "secret".into());

@@ -2,7 +2,7 @@
 
 use everlevel_bgv::Ciphertext;
 use everlevel_circuit::PrimePower;
-use everlevel_integers::{Column, Encoded, Integers, IntegersError, Total, Type};
+use everlevel_integers::{Column, Encoded, Integers, IntegersError, Total, Type, index_level};
 use everlevel_ring::Engine;
 use everlevel_scheme::Plaintext;
 use rand_core::CryptoRng;
@@ -32,6 +32,34 @@ impl Client {
     ) -> Result<IntegerColumn, Error> {
         self.encrypt_column_with(values, kind, |slots| {
             Ok(self.secret().encrypt(&Plaintext::encode(self.params(), slots)?, rng)?)
+        })
+    }
+
+    /// The same with an index: for each digit and each of its values but the least, it also
+    /// encrypts whether the digit is at least this value, at a low level. Comparisons of the column
+    /// with public integers, and its tables of up to 12 bits, read these truth values, and take few
+    /// products and a level for each digit but one. All else reads the digits, as without an index,
+    /// and results have none.
+    ///
+    /// What an index decides has only a few levels left, so that a server without bootstrapping may
+    /// refuse what follows: [`Column::without_index`] is the column without it.
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] for truth values, and for types of more than eight hexadecimal
+    /// digits; as [`Client::encrypt_integers`].
+    pub fn encrypt_indexed<T: Copy + Into<i128>>(
+        &self,
+        values: &[T],
+        kind: Type,
+        rng: &mut impl CryptoRng,
+    ) -> Result<IntegerColumn, Error> {
+        let values: Vec<i128> = values.iter().map(|v| (*v).into()).collect();
+        let values = zeroize::Zeroizing::new(values);
+        let params = self.params();
+        let index = index_level(params, kind)?;
+        Encoded::new(&values, kind, params.slots())?.encrypt_indexed(index, |slots, level| {
+            let plain = Plaintext::encode(params, slots)?;
+            Ok(self.secret().encrypt_at(&plain, level.unwrap_or(params.chain().top()), rng)?)
         })
     }
 

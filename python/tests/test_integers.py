@@ -548,6 +548,41 @@ def test_bad_values_are_refused(columns, toy):
         client.decrypt(client.encrypt([1], dtype=np.uint8), signed=True)
 
 
+def test_an_index_answers_comparisons_and_tables(columns):
+    client, server = columns.party.client, columns.party.server
+    a = columns.rng.integers(0, 256, 60).astype(np.uint8)
+    encrypted = client.encrypt(a, index=True)
+    assert encrypted.has_index and encrypted.ciphertexts == 2 + 2 * 15
+    x = server.read(encrypted.to_bytes("a"), bounds="fresh")
+    assert x.has_index and "with an index" in repr(x)
+    squares, limits = np.arange(256) ** 2 // 7, [18, 65, 200]
+    cases = [
+        (x >= 18, a >= 18),
+        (100 > x, a < 100),
+        (x == a[0], a == a[0]),
+        (np.isin(x, limits), np.isin(a, limits)),
+        (np.digitize(x, limits), np.digitize(a, limits)),
+        (Table(squares)[x], squares[a]),
+        (x + 3, a.astype(int) + 3),
+        (x * x, a.astype(int) ** 2),
+    ]
+    for found, expected in cases:
+        assert not found.has_index
+        columns.check(found, expected)
+    plain = x.without_index()
+    assert not plain.has_index and plain.ciphertexts == 2 and "index" not in repr(plain)
+    columns.check(plain >= 18, a >= 18)
+    assert (x >= 18).capacity_bits > 0 and not client.encrypt(a).has_index
+    b = columns.rng.integers(-300, 300, 5_000)
+    y = server.load(client.public_key().encrypt(b, bounds=(-300, 300), index=True))
+    assert y.has_index
+    columns.check(y < -17, b < -17)
+    for values in ([True, False], np.array([1, 2], dtype=np.uint64)):
+        with pytest.raises(everlevel.Error) as caught:
+            client.encrypt(values, index=True)
+        assert caught.value.code == "integers.type"
+
+
 def test_bytes(columns, tmp_path):
     client, server = columns.party.client, columns.party.server
     a, b = columns.rng.integers(0, 100, (50, 50)), columns.rng.integers(-5, 5, 30)

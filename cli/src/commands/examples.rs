@@ -48,6 +48,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
              income.ct",
             "everlevel encrypt --key keys/public.key --in people.csv --types \
              age=u8,income=u32:0..5000000 --out people.ct",
+            "everlevel encrypt --key keys/secret.key --in people.csv --types age=u8 --index age \
+             --out ages.ct",
             "everlevel encrypt --key keys/public.key --in - --format csv --out - --range 0..100",
         ],
     ),
@@ -115,6 +117,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "everlevel bench integers --op lt --type u32",
             "everlevel bench integers --op add --type u32 --worn --threads 2 --json",
+            "everlevel bench integers --op table --type u8 --indexed --threads 2",
         ],
     ),
     ("aes keygen", &["everlevel aes keygen --out aes-keys"]),

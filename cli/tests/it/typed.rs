@@ -268,3 +268,59 @@ fn plans_choose_a_set() {
     assert_eq!(within["params"], found["params"]);
     place.refused(&format!("plan {deep} {columns} --memory 1"), "integers.memory");
 }
+
+/// The same results as without an index, for fewer products.
+#[test]
+fn an_index_is_encrypted_and_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("people.csv"), "age,income\n29,1\n17,0\n64,1\n255,0\n").unwrap();
+    let rates: Vec<String> = (0..256).map(|age| (age * age / 7).to_string()).collect();
+    fs::write(here.join("rate.csv"), rates.join("\n")).unwrap();
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    let encrypt = ["encrypt", "--key", "keys/secret.key", "--in", "people.csv", "--json"];
+    let encrypt = |types: &str, out: &str, index: &[&str]| {
+        let named = ["--types", types, "--out", out];
+        let told = success(here, &[&encrypt[..], &named[..], index].concat());
+        let told: Value = serde_json::from_str(&told).unwrap();
+        told["columns"][0]["ciphertexts"].as_u64().unwrap()
+    };
+    assert_eq!(encrypt("age=u8", "plain.ct", &[]), 2);
+    assert_eq!(encrypt("age=u8,income=bool", "people.ct", &["--index", "age"]), 2 + 30);
+    let shown = success(here, &["inspect", "people.ct"]);
+    assert!(shown.contains("column age: 0..255 in u8, 4 values"), "{shown}");
+    assert!(shown.contains("indexes") && !shown.contains("age%0.1"), "{shown}");
+    let program = "adult = age >= 18; rate = table(age, rates)";
+    let explain = |file: &str| {
+        let args = ["explain", "--server-keys", "keys/server.keys", program, file, "--json"];
+        let told = success(here, &[&args[..], &["--lookup", "rates=rate.csv"]].concat());
+        serde_json::from_str::<Value>(&told).unwrap()["products"].as_u64().unwrap()
+    };
+    assert!(explain("people.ct") < explain("plain.ct"));
+    for (program, part) in [
+        ("adult = age >= 18", "The indexes of age are read: without them"),
+        ("older = age + 1", "The indexes of age are not read."),
+    ] {
+        let told =
+            success(here, &["explain", "--server-keys", "keys/server.keys", program, "people.ct"]);
+        assert!(told.contains(part), "{told}");
+    }
+
+    let eval = ["eval", "--server-keys", "keys/server.keys", program, "people.ct"];
+    success(here, &[&eval[..], &["--lookup", "rates=rate.csv", "--out", "out"]].concat());
+    let open = |file: &str| success(here, &["decrypt", "--key", "keys/secret.key", "--in", file]);
+    assert_eq!(open("out/adult.ct"), "adult\n1\n0\n1\n1\n");
+    assert_eq!(open("out/rate.ct"), "rate\n120\n41\n585\n9289\n");
+    // What is only to be decrypted needs no index.
+    success(here, &["compact", "--in", "people.ct", "--out", "small.ct"]);
+    assert_eq!(open("small.ct"), open("people.ct"));
+
+    for (types, index, part) in [
+        ("age=u8", "pay", "--types has no column pay"),
+        ("age=u8,income=bool", "income", "integers.type"),
+    ] {
+        let args = ["encrypt", "--key", "keys/secret.key", "--in", "people.csv", "--out", "no.ct"];
+        let why = refused(here, &[&args[..], &["--types", types, "--index", index]].concat());
+        assert!(why.contains(part), "{why}");
+    }
+}

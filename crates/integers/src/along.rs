@@ -230,6 +230,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
         values: &[i128],
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let points: Vec<(i128, i128)> = values.iter().map(|v| (*v, *v)).collect();
+        if let Some(found) = self.in_ranges_by_index(x, &points)? {
+            let (interval, digits) = (Interval::BOOL, vec![found]);
+            return Ok(Column { interval, anchor: 0, digits, length: x.length });
+        }
         let found = |x: i128| i128::from(values.contains(&x));
         if let Some(found) = self.tabulated(x, &found)? {
             return Ok(Column { interval: Interval::BOOL, ..found });

@@ -82,7 +82,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 }
                 None => None,
             };
-            Ok::<_, IntegersError>(Digit { cipher, low: d.low, high: d.high, pad: d.pad })
+            Ok::<_, IntegersError>(Digit {
+                cipher,
+                low: d.low,
+                high: d.high,
+                pad: d.pad,
+                steps: None,
+            })
         };
         let seconds = |many: bool| {
             let rehearsal = Rehearsal::alike(self)?;
@@ -297,7 +303,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let windows = vec![(0, 1); values.len()];
         let found = self.staged(&values, &Stage::Circuit(circuit), &windows)?.pop().flatten();
         let cipher = found.map(|c| self.session().share(c));
-        Ok(Digit { cipher, low: 0, high: a.len() as i64, pad: 0 })
+        Ok(Digit { cipher, low: 0, high: a.len() as i64, pad: 0, steps: None })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use everlevel_circuit::Value;
 
+use crate::index::Steps;
 use crate::interval::Interval;
 
 /// The base of digits.
@@ -19,17 +20,19 @@ pub(crate) struct Digit<C> {
     pub(crate) high: i64,
     /// What the slots behind the column hold.
     pub(crate) pad: i64,
+    /// The same digit in unary, if its owner encrypted that, too. Results have none.
+    pub(crate) steps: Option<Steps<C>>,
 }
 
 impl<C> Clone for Digit<C> {
     fn clone(&self) -> Self {
-        Digit { cipher: self.cipher.clone(), ..*self }
+        Digit { cipher: self.cipher.clone(), steps: self.steps.clone(), ..*self }
     }
 }
 
 impl<C> Digit<C> {
     pub(crate) fn public(value: i64) -> Self {
-        Digit { cipher: None, low: value, high: value, pad: value }
+        Digit { cipher: None, low: value, high: value, pad: value, steps: None }
     }
 
     /// The digit with a narrower window than the windows of its terms imply.
@@ -91,19 +94,20 @@ impl<C> Column<C> {
     ) -> Result<Column<D>, E> {
         let digit = |d: &Digit<C>| -> Result<Digit<D>, E> {
             let cipher = d.cipher.as_ref().map(&mut convert).transpose()?;
-            Ok(Digit { cipher, low: d.low, high: d.high, pad: d.pad })
+            let steps = d.steps.as_ref().map(|s| s.try_map(&mut convert)).transpose()?;
+            Ok(Digit { cipher, steps, low: d.low, high: d.high, pad: d.pad })
         };
         let digits = self.digits.iter().map(digit).collect::<Result<_, E>>()?;
         let Column { interval, anchor, length, .. } = *self;
         Ok(Column { interval, anchor, digits, length })
     }
 
-    /// The number of ciphertexts.
+    /// The number of ciphertexts, without those of an index.
     pub fn ciphertexts(&self) -> usize {
         self.digits.iter().filter(|d| d.cipher.is_some()).count()
     }
 
-    /// The ciphertexts, lowest digit first.
+    /// The ciphertexts, lowest digit first, without those of an index.
     pub fn values(&self) -> impl Iterator<Item = &Value<C>> {
         self.digits.iter().filter_map(|d| d.cipher.as_ref())
     }

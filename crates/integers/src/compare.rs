@@ -38,7 +38,7 @@ impl Question {
     }
 
     /// The differences for which the answer is 1; `None` if there are three answers.
-    fn range(self) -> Option<(i128, i128)> {
+    pub(crate) fn range(self) -> Option<(i128, i128)> {
         match self {
             Question::Less => Some((i128::MIN, -1)),
             Question::LessOrEqual => Some((i128::MIN, 0)),
@@ -65,7 +65,8 @@ macro_rules! comparisons {
             ///
             /// The cost for two columns is 12 products for each digit and a third of that for the
             /// tree that combines them, at depth 8, 10, 13 and 15 for 8, 16, 32 and 64 bits.
-            /// Comparison with a public integer costs less.
+            /// Comparison with a public integer costs less, and at most a product for each digit
+            /// but one if the column has an index ([`Column::has_index`]).
             ///
             /// # Errors
             /// [`IntegersError::Length`]; [`IntegersError::Depth`] without bootstrapping; those of
@@ -126,12 +127,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
             (true, true) => Digit::public(1),
             (true, false) => {
                 let zero = |x| i64::from(x == 0);
-                match self.of_one_digit(&a, &b, zero)? {
-                    Some(answer) => answer,
-                    None => {
-                        let digits = self.difference(&a, &b)?;
-                        self.all(self.map(&digits, |_, x| zero(x))?)?
-                    }
+                if let Some(answer) = self.difference_by_index(&a, &b, (0, 0))? {
+                    answer
+                } else if let Some(answer) = self.of_one_digit(&a, &b, zero)? {
+                    answer
+                } else {
+                    let digits = self.difference(&a, &b)?;
+                    self.all(self.map(&digits, |_, x| zero(x))?)?
                 }
             }
         };
@@ -177,6 +179,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         // The answer is monotonic: equal ends are all of it.
         let answer = if end(both.low()) == end(both.high()) {
             Digit::public(end(both.low()))
+        } else if let Some(answer) = self.answer_by_index(&a, &b, question)? {
+            answer
         } else if let Some(answer) = self.of_one_digit(&a, &b, |x| question.answer(x))? {
             answer
         } else {
@@ -342,6 +346,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let ends = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
         let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), x| (l.min(*x), h.max(*x)));
         let cipher = self.apply(&[x, y], |s, x| Ok(s.mul(x[0], x[1], NextUse::Keep)?))?;
-        Ok(Digit { cipher: Some(cipher), low, high, pad: a.pad * b.pad })
+        Ok(Digit { cipher: Some(cipher), low, high, pad: a.pad * b.pad, steps: None })
     }
 }

@@ -177,7 +177,7 @@ mod tests {
 
     /// A column of a given number of digits, without ciphertexts behind them.
     fn column(digits: usize) -> Value<()> {
-        let digit = || Digit { cipher: Some(().into()), low: 0, high: 15, pad: 0 };
+        let digit = || Digit { cipher: Some(().into()), low: 0, high: 15, pad: 0, steps: None };
         let digits = (0..digits).map(|_| digit()).collect();
         Value::Column(Column { interval: Interval::BOOL, anchor: 0, digits, length: Some(4) })
     }

@@ -324,7 +324,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let found = self.staged(&inputs, &Stage::Circuit(&circuit), &windows)?.pop().flatten();
         let cipher = found.ok_or(CircuitError::Empty { what: "a digit" })?;
         let cipher = Some(self.session().share(cipher));
-        Ok(Digit { cipher, low: 0, high: 1, pad: pad + sum.pad })
+        Ok(Digit { cipher, low: 0, high: 1, pad: pad + sum.pad, steps: None })
     }
 }
 

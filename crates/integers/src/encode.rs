@@ -2,11 +2,12 @@
 
 use everlevel_circuit::Value;
 use everlevel_ring::PrimePower;
-use everlevel_scheme::SchemeError;
+use everlevel_scheme::{Level, SchemeError};
 use zeroize::Zeroizing;
 
 use crate::column::{BASE, Column, Digit};
 use crate::error::IntegersError;
+use crate::index::{Steps, check_index};
 use crate::interval::Interval;
 use crate::split::digits_of;
 use crate::types::Type;
@@ -119,7 +120,7 @@ impl Encoded {
                 let cipher =
                     slots.as_ref().map(|slots| encrypt(slots)).transpose()?.map(Value::from);
                 let pad = (self.pad.wrapping_sub(self.anchor) as u128 >> (4 * i) & 15) as i64;
-                Ok(Digit { cipher, low: *low, high: *high, pad })
+                Ok(Digit { cipher, low: *low, high: *high, pad, steps: None })
             });
         Ok(Column {
             interval: self.interval,
@@ -127,6 +128,34 @@ impl Encoded {
             digits: digits.collect::<Result<_, E>>()?,
             length: Some(self.length),
         })
+    }
+}
+
+impl Encoded {
+    /// Encrypts the column with an index: its digits in unary, too, at a level of their own, which
+    /// [`index_level`](crate::index_level) gives. `encrypt` encrypts each slot vector, at the level
+    /// that it is given, or at the top for a digit itself.
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] for a type without an index; those of `encrypt`.
+    pub fn encrypt_indexed<C, E: From<IntegersError>>(
+        &self,
+        level: Level,
+        mut encrypt: impl FnMut(&[u64], Option<Level>) -> Result<C, E>,
+    ) -> Result<Column<C>, E> {
+        check_index(self.interval)?;
+        let mut column = self.encrypt(|slots| encrypt(slots, None))?;
+        for (digit, encoded) in column.digits.iter_mut().zip(&self.digits) {
+            let EncodedDigit { low, high, slots: Some(slots) } = encoded else { continue };
+            let mut bits = Vec::with_capacity((high - low) as usize);
+            for value in low + 1..=*high {
+                let truth = slots.iter().map(|d| u64::from(*d >= value as u64));
+                let truth = Zeroizing::new(truth.collect::<Vec<_>>());
+                bits.push(Value::from(encrypt(&truth, Some(level))?));
+            }
+            digit.steps = Some(Steps::new(*low, bits));
+        }
+        Ok(column)
     }
 }
 

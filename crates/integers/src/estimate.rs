@@ -107,12 +107,12 @@ impl Estimate {
         }
     }
 
-    /// The number of ciphertexts of columns, and their size in bytes.
+    /// The number of ciphertexts of columns, with those of indexes, and their size in bytes.
     pub fn size_of<'a>(
         params: &Params,
         columns: impl IntoIterator<Item = &'a Column<NoOpCiphertext>>,
     ) -> (u64, u64) {
-        size(params, columns.into_iter().flat_map(Column::values))
+        size(params, columns.into_iter().flat_map(|x| x.values().chain(x.index_values())))
     }
 
     /// The estimate for a text program on given columns, statement by statement.

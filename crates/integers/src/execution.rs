@@ -155,7 +155,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let named = found.into_iter().enumerate().map(|(i, cipher)| {
             let (low, high) = plan.window(i);
             let pad = plan.entry(i, digit.pad).ok_or_else(outside)?;
-            Ok(Digit { cipher: cipher.map(|c| self.session().share(c)), low, high, pad })
+            let cipher = cipher.map(|c| self.session().share(c));
+            Ok(Digit { cipher, low, high, pad, steps: None })
         });
         named.collect()
     }
@@ -276,6 +277,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 Ok(s.linear_combination(&terms, added)?)
             })?),
         };
-        Ok(Digit { cipher, low, high, pad })
+        Ok(Digit { cipher, low, high, pad, steps: None })
     }
 }

@@ -356,6 +356,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 Ok(s.add_plain(&s.linear_combination(&terms, 0)?, &constant)?)
             })?,
         };
-        Ok(Digit { cipher: Some(cipher), low, high, pad })
+        Ok(Digit { cipher: Some(cipher), low, high, pad, steps: None })
     }
 }

@@ -116,6 +116,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 low: entries().min().unwrap_or(0),
                 high: entries().max().unwrap_or(0),
                 pad: entry(function, pad),
+                steps: None,
             }
         };
         Ok(parts.into_iter().enumerate().map(digit).collect())

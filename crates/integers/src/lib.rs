@@ -5,6 +5,8 @@
 //!   tracks.
 //! * [`Encoded`], [`Column`]: integers as hexadecimal digits, with one ciphertext for each digit.
 //! * [`Integers`]: the operations, over a [`Session`](everlevel_circuit::Session) that bootstraps.
+//! * [`Encoded::encrypt_indexed`]: columns with an index, that is with digits in unary, too, by
+//!   which tables and comparisons with public integers take few products.
 //! * [`TablePlan`]: functions on a small set of integers, evaluated as polynomials.
 //! * [`Operation`]: an operation as a value, for code that builds programs.
 //! * [`Rehearsal`], [`Estimate`]: the cost of a computation, counted on the no-op scheme in
@@ -43,6 +45,7 @@ mod bilinear;
 mod bins;
 mod bits;
 mod bounds;
+mod by_index;
 mod carry;
 mod chosen;
 mod column;
@@ -58,6 +61,7 @@ mod error;
 mod estimate;
 mod execution;
 mod functions;
+mod index;
 mod interval;
 mod known;
 mod large;
@@ -103,6 +107,7 @@ pub use context::{IntegerScheme, Integers, TablePlans, WindowObserver};
 pub use encode::Encoded;
 pub use error::IntegersError;
 pub use estimate::{Estimate, EstimatedStep, best_estimate};
+pub use index::index_level;
 pub use interval::Interval;
 pub use known::{EncryptedConstant, Relation};
 pub use operation::Operation;

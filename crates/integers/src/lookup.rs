@@ -31,6 +31,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// multiple of a ciphertext for each entry and each digit of the results. Carries of x are
     /// computed first.
     ///
+    /// If x has an index ([`Column::has_index`]), up to 16 entries take no product; up to 256 take
+    /// 15 products and a relinearization for each digit of the results, depth 1; up to 4,096 take
+    /// 255 products and 17 relinearizations for each, depth 2.
+    ///
     /// # Errors
     /// [`IntegersError::Table`] unless there is an entry for each integer of the interval;
     /// [`IntegersError::Range`] for entries past 2^126; those of carries.
@@ -83,7 +87,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let part = |(t, i): (usize, usize), v: i128| {
             ((at(tables[t], v) - intervals[t].low()) >> (4 * i) & 15) as i64
         };
-        let digits = if points <= POINTS as u128 {
+        let functions: Vec<(usize, usize)> = parts().collect();
+        let by_index = self.look_up_by_index(x, functions.len(), &|f, v| part(functions[f], v))?;
+        let digits = if let Some(found) = by_index {
+            found
+        } else if points <= POINTS as u128 {
             let low = x.interval.low();
             let digit = self.residue(x, low)?;
             let entry = |f, v: i64| part(f, low + i128::from(v));
@@ -97,7 +105,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 x = self.normalized_to(&x, (x.interval.low(), count))?;
             }
             if count > PAIR {
-                let functions: Vec<(usize, usize)> = parts().collect();
                 let entry = |f: usize, v: i64| part(functions[f], x.anchor + i128::from(v));
                 let digits: Vec<_> = (0..count).map(|i| x.digit(i)).collect();
                 self.look_up_digits(&digits, functions.len(), &entry)?
@@ -187,6 +194,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 low: entries().min().unwrap_or(0),
                 high: entries().max().unwrap_or(0),
                 pad: table[(a.pad - a.low) as usize][(b.pad - b.low) as usize],
+                steps: None,
             }
         };
         Ok(found.into_iter().zip(tables).map(digit).collect())

@@ -29,7 +29,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Ok(self.session().share(scheme.mod_switch_to(&now, level)?))
         };
         let digit = |d: &Digit<S::Ciphertext>| -> Result<_, IntegersError> {
-            Ok(Digit { cipher: d.cipher.as_ref().map(lower).transpose()?, ..*d })
+            let cipher = d.cipher.as_ref().map(lower).transpose()?;
+            // What its owner encrypted in unary begins low already.
+            Ok(Digit { cipher, ..d.clone() })
         };
         let digits = x.digits.par_iter().map(digit).collect::<Result<_, IntegersError>>()?;
         Ok(Column { digits, ..*x })

@@ -57,6 +57,7 @@ impl Model {
             low: d.low,
             high: d.high,
             pad: d.pad,
+            steps: None,
         };
         let x = Column {
             interval: x.interval,

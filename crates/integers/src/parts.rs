@@ -77,7 +77,7 @@ pub struct DigitPart<C> {
     pub value: Option<Value<C>>,
 }
 
-fn wrong<T>(problem: impl Into<String>) -> Result<T, IntegersError> {
+pub(crate) fn wrong<T>(problem: impl Into<String>) -> Result<T, IntegersError> {
     Err(IntegersError::Parts { problem: problem.into() })
 }
 
@@ -262,8 +262,13 @@ impl<C> Encrypted<C> {
         parts.check(slots, modulus)?;
         let Parts { interval, anchor, length, divisor, digits } = parts;
         let Some(divisor) = divisor else {
-            let digit =
-                |d: DigitPart<C>| Digit { cipher: d.value, low: d.low, high: d.high, pad: d.pad };
+            let digit = |d: DigitPart<C>| Digit {
+                cipher: d.value,
+                low: d.low,
+                high: d.high,
+                pad: d.pad,
+                steps: None,
+            };
             let digits = digits.into_iter().map(digit).collect();
             return Ok(Column { interval, anchor, digits, length }.into());
         };

@@ -45,6 +45,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let bit = i128::from(ranges.iter().any(|(a, b)| (*a..=*b).contains(&value)));
             return Ok(Column::public(bit, Interval::point(bit)?, x.length));
         }
+        if let Some(found) = self.in_ranges_by_index(&x, &ranges)? {
+            let (interval, digits) = (Interval::BOOL, vec![found]);
+            return Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed());
+        }
         let (points, ranges): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|(a, b)| a == b);
         let points: Vec<i128> = points.into_iter().map(|(a, _)| a).collect();
         let (mut constant, mut found) = (0, Vec::with_capacity(ranges.len()));
@@ -136,7 +140,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
         integers: &[i128],
     ) -> Result<Vec<Column<S::Ciphertext>>, IntegersError> {
-        let several = integers.len() > 1 && integers.iter().all(|v| x.interval.contains(*v));
+        let within = integers.iter().all(|v| x.interval.contains(*v));
+        let several = integers.len() > 1 && within && !self.has_room_by_index(x, 0);
         let Some((digits, added)) = self.added_at_once(x, integers, several)? else {
             return integers.iter().map(|v| self.eq(x, *v)).collect();
         };

@@ -50,7 +50,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let (x, y) = (a.digit(i), b.digit(i));
             let pad = bit.pad * (x.pad - y.pad) + y.pad;
             let (low, high) = (x.low.min(y.low), x.high.max(y.high));
-            Digit { cipher: bit.cipher.clone(), low, high, pad }
+            Digit { cipher: bit.cipher.clone(), low, high, pad, steps: None }
         });
         let known = Column { interval, anchor: a.anchor, digits: digits.collect(), length };
         let mut found = known.narrowed();

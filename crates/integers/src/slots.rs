@@ -107,7 +107,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 self.apply(&[&zero], |s, x| Ok(s.add_plain(x[0], &plain)?))?
             }
         };
-        Ok(Digit { cipher: Some(cipher), low, high, pad: 0 })
+        Ok(Digit { cipher: Some(cipher), low, high, pad: 0, steps: None })
     }
 
     /// The integers 0 .. n - 1, public, but different in each slot.
@@ -149,7 +149,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let Some(x) = &d.cipher else { return Ok(d.clone()) };
         let plain = self.encoded(added)?;
         let cipher = Some(self.apply(&[x], |s, x| Ok(s.add_plain(x[0], &plain)?))?);
-        Ok(Digit { cipher, low, high, pad })
+        Ok(Digit { cipher, low, high, pad, steps: None })
     }
 
     /// d rotated to the left by `steps`.
@@ -160,7 +160,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let Some(x) = &d.cipher else { return Ok(d.clone()) };
         let cipher = Some(self.apply(&[x], |s, x| rotate_by_keys(s, x[0], steps))?);
-        Ok(Digit { cipher, ..d.clone() })
+        Ok(Digit { cipher, steps: None, ..*d })
     }
 
     /// Refuses sets whose slots lie in several rows that no automorphism exchanges, such as those
@@ -201,7 +201,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let level = s.galois_level(rows, s.level(x[0])).unwrap_or(s.level(x[0]));
             Ok(s.swap_rows(&s.mod_switch_to(x[0], level)?)?)
         })?;
-        Ok(Digit { cipher: Some(cipher), ..d.clone() })
+        Ok(Digit { cipher: Some(cipher), steps: None, ..*d })
     }
 
     /// Σ_b d(slot + b step) over 0 <= b < `count`, where at most one of these is not 0.
@@ -213,7 +213,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let Some(x) = &d.cipher else { return Ok(d.clone()) };
         let cipher = Some(self.apply(&[x], |s, x| spread(s, x[0], step, count))?);
-        Ok(Digit { cipher, low: d.low.min(0), high: d.high.max(0), pad: 0 })
+        Ok(Digit { cipher, low: d.low.min(0), high: d.high.max(0), pad: 0, steps: None })
     }
 
     /// The first `n` slots of d, and `pad` in all others.

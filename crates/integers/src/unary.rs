@@ -119,18 +119,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let columns: Vec<&Column<S::Ciphertext>> = bits.iter().map(|(_, x)| x).collect();
         let length = self.common_length(&columns)?;
         let digits = self.digit_bits(bits)?;
-        let layers = unary.layers(ranges);
-        let truths = layers.iter().enumerate().map(|(i, layer)| {
-            layer.tables.iter().map(|table| self.of_unary(i, table, &digits)).collect()
-        });
-        let truths = truths.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
-        let found = match apart(ranges, (unary.low, unary.high))[..] {
-            // Each digit decides, and so they are joined as a tree.
-            [(a, b)] if a == b && layers.iter().all(|layer| layer.tables.len() == 1) => {
-                self.all(truths.into_iter().flatten().collect())?
-            }
-            _ => self.decided(&layers, &truths)?,
-        };
+        let alone = matches!(apart(ranges, (unary.low, unary.high))[..], [(a, b)] if a == b);
+        let found = self.decided_in_unary(&unary.layers(ranges), alone, &digits)?;
         let digits = vec![found.within(0, 1)];
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())
     }
@@ -142,6 +132,24 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Vec<DigitBit<S::Ciphertext>>, IntegersError> {
         let bits = bits.iter().map(|(step, x)| Ok((*step, self.bit("a digit in unary", x)?)));
         bits.collect()
+    }
+
+    /// What layers decide about digits in unary; `alone` says whether about a single integer.
+    pub(crate) fn decided_in_unary(
+        &self,
+        layers: &[Layer],
+        alone: bool,
+        digits: &[DigitBit<S::Ciphertext>],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let truths = layers.iter().enumerate().map(|(i, layer)| {
+            layer.tables.iter().map(|table| self.of_unary(i, table, digits)).collect()
+        });
+        let truths = truths.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
+        match alone && layers.iter().all(|layer| layer.tables.len() == 1) {
+            // Each digit decides, and so they are joined as a tree.
+            true => self.all(truths.into_iter().flatten().collect()),
+            false => self.decided(layers, &truths),
+        }
     }
 
     /// A function of a digit in unary with values 0 and 1.
@@ -175,7 +183,7 @@ pub(crate) fn bit_of<C>(bits: &[DigitBit<C>], step: Step) -> Result<&Digit<C>, I
 }
 
 /// The entry of the least value, 0, of a table.
-fn first(table: &[i64]) -> i64 {
+pub(crate) fn first(table: &[i64]) -> i64 {
     table.first().copied().unwrap_or(0)
 }
 

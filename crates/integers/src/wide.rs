@@ -104,7 +104,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let (low, high) = plan.window(0);
         let pad = plan.entry(0, digit.pad);
         let pad = pad.ok_or(CircuitError::Empty { what: "the window of a digit" })?;
-        Ok(Digit { cipher, low, high, pad })
+        Ok(Digit { cipher, low, high, pad, steps: None })
     }
 
     /// The cheapest pieces that fit if all their inputs were bootstrapped; the last ones if none

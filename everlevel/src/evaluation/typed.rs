@@ -107,9 +107,9 @@ impl<C> TypedArray<C> {
         Ok(Interval::new(low, high)?)
     }
 
-    /// The number of its ciphertexts.
+    /// The number of its ciphertexts, with those of an index.
     pub fn ciphertexts(&self) -> usize {
-        self.blocks.iter().map(|x| x.values().count()).sum()
+        self.blocks.iter().map(|x| x.values().chain(x.index_values()).count()).sum()
     }
 }
 

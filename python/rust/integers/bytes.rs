@@ -32,7 +32,7 @@ pub fn columns_to_bytes<'py>(
 ) -> Result<Bound<'py, PyBytes>> {
     let (params, named) = (&params.0, named(columns)?);
     let bytes = detached(py, || {
-        let mut values = named.iter().flat_map(|(_, x)| x.values());
+        let mut values = named.iter().flat_map(|(_, x)| x.values().chain(x.index_values()));
         if values.all(|v| Encryption::Secret.made(params, v.get().meta())) {
             metadata.insert(ENCRYPTION.into(), "secret".into());
         }

@@ -68,19 +68,37 @@ impl Column {
         Column { params: self.params.clone(), held }
     }
 
+    /// With those of an index.
     #[getter]
     fn ciphertexts(&self) -> usize {
-        either!(&self.held, Held, x => x.ciphertexts())
+        either!(&self.held, Held, x => x.ciphertexts() + x.index_values().count())
+    }
+
+    /// Whether its digits are encrypted in unary, too.
+    #[getter]
+    fn has_index(&self) -> bool {
+        either!(&self.held, Held, x => x.has_index())
     }
 
     /// The bytes of its ciphertexts, by the sizes of their moduli.
     #[getter]
     fn bytes(&self) -> u64 {
         let size = |meta: &Meta| ciphertext_bytes(&self.params, meta.level);
-        either!(&self.held, Held, x => x.values().map(|v| size(v.get().meta())).sum())
+        either!(&self.held, Held, x => {
+            x.values().chain(x.index_values()).map(|v| size(v.get().meta())).sum()
+        })
     }
 
-    /// The least capacity of its ciphertexts; none without any.
+    /// The same column without its index.
+    fn without_index(&self) -> Self {
+        let held = match &self.held {
+            Held::Real(x) => Held::Real(x.clone().without_index()),
+            Held::Traced(x) => Held::Traced(x.clone().without_index()),
+        };
+        Column { params: self.params.clone(), held }
+    }
+
+    /// The least capacity of the ciphertexts of its digits; none without any.
     #[getter]
     fn capacity_bits(&self) -> Option<f64> {
         let capacity = |meta: &Meta| self.params.noise().capacity(meta);

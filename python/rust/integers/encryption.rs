@@ -1,9 +1,11 @@
 //! Encryption and decryption of columns, and decryption of totals.
 
 use everlevel::files::{Bytes, Metadata, ReadOptions};
-use everlevel::{CompactCiphertext, IntegerResult, NamedResults, Params, Plaintext, Type};
+use everlevel::{
+    Ciphertext, CompactCiphertext, IntegerResult, Level, NamedResults, Params, Plaintext, Type,
+};
 use everlevel_circuit::PrimePower;
-use everlevel_integers::{Encoded, IntegersError};
+use everlevel_integers::{Encoded, IntegersError, index_level};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use zeroize::Zeroizing;
@@ -14,9 +16,10 @@ use crate::keys::{PublicKey, SecretKey, same};
 use crate::runtime::{detached, rng};
 use crate::values::octets;
 
-/// Encrypts integers from `low` to `high`, under a secret key or a public one.
+/// Encrypts integers from `low` to `high`, under a secret key or a public one, and their digits in
+/// unary if they are to have an index.
 #[pyfunction]
-#[pyo3(signature = (values, low, high, secret = None, public = None))]
+#[pyo3(signature = (values, low, high, secret = None, public = None, index = false))]
 pub fn encrypt_column(
     py: Python<'_>,
     values: Vec<i128>,
@@ -24,6 +27,7 @@ pub fn encrypt_column(
     high: i128,
     secret: Option<&SecretKey>,
     public: Option<&PublicKey>,
+    index: bool,
 ) -> Result<Column> {
     let values = Zeroizing::new(values);
     let params = match (secret, public) {
@@ -32,16 +36,22 @@ pub fn encrypt_column(
         _ => return Err(refusal("ParameterError", "python.one-key", "expected one key")),
     };
     let column = detached(py, || {
-        let encoded = Encoded::new(&values, Type::ranged(low, high)?, params.slots())?;
+        let kind = Type::ranged(low, high)?;
+        let encoded = Encoded::new(&values, kind, params.slots())?;
         let mut rng = rng()?;
-        encoded.encrypt(|slots| {
+        let mut encrypt = |slots: &[u64], level: Option<Level>| -> Result<Ciphertext> {
             let plain = Plaintext::encode(params, slots)?;
+            let level = level.unwrap_or(params.chain().top());
             Ok(match (secret, public) {
-                (Some(key), _) => key.0.encrypt(&plain, &mut rng)?,
-                (_, Some(key)) => key.0.encrypt(&plain, &mut rng)?,
+                (Some(key), _) => key.0.encrypt_at(&plain, level, &mut rng)?,
+                (_, Some(key)) => key.0.encrypt_at(&plain, level, &mut rng)?,
                 _ => return Err(refusal("ParameterError", "python.one-key", "expected one key")),
             })
-        })
+        };
+        match index {
+            true => encoded.encrypt_indexed(index_level(params, kind)?, encrypt),
+            false => encoded.encrypt(|slots| encrypt(slots, None)),
+        }
     })?;
     Ok(Column { params: params.clone(), held: Held::Real(column) })
 }

@@ -74,7 +74,8 @@ impl IntegerServer {
     fn check(&self, x: &Column) -> Result<()> {
         match (&self.place, &x.held) {
             (Place::Server(server), Held::Real(column)) => {
-                Ok(column.values().try_for_each(|v| server.evaluator().check_params(&v.get()))?)
+                let mut values = column.values().chain(column.index_values());
+                Ok(values.try_for_each(|v| server.evaluator().check_params(&v.get()))?)
             }
             _ => Ok(()),
         }

@@ -87,6 +87,7 @@ def _typed(
     dtype: Any,
     bounds: tuple[int, int] | None,
     rows: bool,
+    index: bool,
 ) -> EncryptedIntegers:
     if params.plain_exponent != 1 or params.plain_prime < 257:
         raise ParameterError(
@@ -112,7 +113,7 @@ def _typed(
     within(array, (kind.low, kind.high))
     runs, slots = (array.shape[0] if rows else 1), params.slots
     blocks = [
-        _rust.encrypt_column(run[i : i + slots].tolist(), kind.low, kind.high, **key)
+        _rust.encrypt_column(run[i : i + slots].tolist(), kind.low, kind.high, index=index, **key)
         for run in array.reshape(runs, -1)
         for i in range(0, run.size, slots)
     ]
@@ -184,9 +185,10 @@ class PublicKey:
         dtype: npt.DTypeLike | Kind | None = None,
         bounds: tuple[int, int] | None = None,
         rows: bool = False,
+        index: bool = False,
     ) -> EncryptedIntegers:
         """As ``Client.encrypt``, at twice the size."""
-        return _typed({"public": self._raw}, self._raw.params, values, dtype, bounds, rows)
+        return _typed({"public": self._raw}, self._raw.params, values, dtype, bounds, rows, index)
 
     def encrypt_modular(
         self,

@@ -197,6 +197,7 @@ class Client:
         dtype: npt.DTypeLike | Kind | None = None,
         bounds: tuple[int, int] | None = None,
         rows: bool = False,
+        index: bool = False,
     ) -> EncryptedIntegers:
         """Encrypts integers that are computed on as NumPy's, without wrapping: compared, looked up
         in tables, selected from, added.
@@ -211,8 +212,13 @@ class Client:
         ``rows``: entries along the first axis, the rows, lie in ciphertexts of their own. Then rows
         are indexed, and ``matrix @ x``, ``x.sum(axis=0)``, ``x.argmax(axis=0)`` and such compute
         with whole rows: a row for each feature, an entry of it for each sample.
+
+        ``index``: the digits are also encrypted in unary, 15 ciphertexts at a low level for each 4
+        bits. Comparisons of the array with public integers and tables of up to 12 bits then take
+        few products. What they give begins low: see ``EncryptedIntegers.without_index``. For 3
+        possible values at least, and 32 bits at most.
         """
-        return _typed({"secret": self._raw}, self._raw.params, values, dtype, bounds, rows)
+        return _typed({"secret": self._raw}, self._raw.params, values, dtype, bounds, rows, index)
 
     def encrypt_modular(
         self,

@@ -99,8 +99,20 @@ class Typed(Encrypted, Stored, Shaped):
 
     @property
     def ciphertexts(self) -> int:
-        """The number of ciphertexts that hold the entries."""
+        """The number of ciphertexts that hold the entries, with those of an index."""
         return sum(x.ciphertexts for x in self._blocks)
+
+    @property
+    def has_index(self) -> bool:
+        """Whether the digits are encrypted in unary, too: ``index=True`` of ``Client.encrypt``."""
+        return all(x.has_index for x in self._blocks)
+
+    def without_index(self) -> Self:
+        """The same array without its index, so that its digits alone are computed on: for what
+        would have too few levels otherwise.
+        """
+        blocks = [x.without_index() for x in self._blocks]
+        return self._make(blocks, self._shape, self._server, self._wrap, self._runs)
 
     @property
     def capacity_bits(self) -> float:
@@ -125,6 +137,7 @@ class Typed(Encrypted, Stored, Shaped):
             else f"{self.dtype} from {low} to {high}"
         )
         rows = ", by rows" if self._runs > 1 else ""
+        rows += ", with an index" if self.has_index else ""
         return (
             f"<EncryptedIntegers of shape {self._shape}{rows}, {kind}, {self._params.name} in "
             f"{self.ciphertexts} ciphertexts{where}>"

@@ -88,6 +88,9 @@ pub struct IntegersArgs {
     /// Use exhausted operands, which have to be bootstrapped first
     #[arg(long, visible_alias = "worn")]
     pub exhausted: bool,
+    /// Use operands with an index, that is their digits in unary, where their type may have one
+    #[arg(long, conflicts_with = "exhausted")]
+    pub indexed: bool,
     /// The number of values (default: the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub values: Option<u32>,

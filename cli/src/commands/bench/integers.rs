@@ -8,7 +8,7 @@ use everlevel::{
     Ciphertext, Client, IntegerColumn, Level, NextUse, Params, Plaintext, Server, failure_log2,
     general_keys,
 };
-use everlevel_integers::{Encoded, Integers, IntegersError, Type};
+use everlevel_integers::{Encoded, Integers, IntegersError, Type, index_level};
 use everlevel_scheme::{Arithmetic, Scheme};
 use indicatif::ProgressBar;
 use rand_core::CryptoRng;
@@ -40,14 +40,14 @@ struct Report {
 }
 
 impl Report {
-    fn text(&self, from_exhausted: bool) -> String {
+    fn text(&self, state: State) -> String {
         format!(
             "{} of {} {}, {} operands, {}: {:.2} s, {:.1} us a value; {} refreshes, {} products, \
              {} threads; {:.1} bits of security, failure 2^{:.1}",
             self.op,
             self.values,
             self.kind,
-            if from_exhausted { "exhausted" } else { "fresh" },
+            state.name(),
             self.set,
             self.seconds,
             self.microseconds_per_value,
@@ -67,6 +67,25 @@ impl Report {
             "{} of {} values of {} are wrong: please report this",
             self.wrong_values, self.values, self.op
         )))
+    }
+}
+
+/// How operands are encrypted.
+#[derive(Clone, Copy)]
+enum State {
+    Fresh,
+    Exhausted,
+    /// With an index where their type may have one.
+    Indexed,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            State::Fresh => "fresh",
+            State::Exhausted => "exhausted",
+            State::Indexed => "indexed",
+        }
     }
 }
 
@@ -115,17 +134,30 @@ fn column(
     (client, server): (&Client, &Server),
     values: &[i128],
     kind: Type,
-    from_exhausted: bool,
+    state: State,
     rng: &mut impl CryptoRng,
 ) -> Result<IntegerColumn, CliError> {
     let params: &Params = client.params();
     let encoded = Encoded::new(values, kind, params.slots())?;
     let ones = client.encrypt_modular(&vec![1; params.slots()], rng)?;
-    encoded.encrypt(|slots| {
+    let mut fresh = |slots: &[u64], level: Level| -> Result<Ciphertext, CliError> {
         let plaintext = Plaintext::encode(params, slots).map_err(everlevel::Error::from)?;
-        let x = client.secret().encrypt(&plaintext, rng).map_err(everlevel::Error::from)?;
-        if from_exhausted { exhausted(server, &x, &ones) } else { Ok(x) }
-    })
+        let x = client.secret().encrypt_at(&plaintext, level, rng);
+        Ok(x.map_err(everlevel::Error::from)?)
+    };
+    let top = params.chain().top();
+    match state {
+        State::Fresh => encoded.encrypt(|slots| fresh(slots, top)),
+        State::Exhausted => encoded.encrypt(|slots| exhausted(server, &fresh(slots, top)?, &ones)),
+        State::Indexed => match index_level(params, kind) {
+            Ok(index) => {
+                encoded.encrypt_indexed(index, |slots, level| fresh(slots, level.unwrap_or(top)))
+            }
+            // Truth values, say.
+            Err(IntegersError::Type { .. }) => encoded.encrypt(|slots| fresh(slots, top)),
+            Err(error) => Err(error.into()),
+        },
+    }
 }
 
 /// Where operations are measured.
@@ -133,7 +165,7 @@ struct Bench<'a> {
     parties: (&'a Client, &'a Server),
     ints: Integers<'a, ServerEvaluator>,
     kind: Type,
-    exhausted: bool,
+    state: State,
     values: Option<usize>,
 }
 
@@ -159,9 +191,8 @@ impl Bench<'_> {
             let first = values(types[0], count, &[], rng);
             let second = values(types[1], count, &first, rng);
             let plain = [first, second, values(types[2], count, &[], rng)];
-            let encrypt = |i: usize, rng: &mut _| {
-                column(self.parties, &plain[i], types[i], self.exhausted, rng)
-            };
+            let encrypt =
+                |i: usize, rng: &mut _| column(self.parties, &plain[i], types[i], self.state, rng);
             let operands = [encrypt(0, rng)?, encrypt(1, rng)?, encrypt(2, rng)?];
             let started = Instant::now();
             let found = match (operation.run)(&self.ints, self.kind, operands.each_ref()) {
@@ -219,11 +250,16 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     // The tables of bootstrapping are made by the first one.
     let warm = client.encrypt_modular(&[1], &mut rng)?;
     server.bootstrap(&exhausted(&server, &warm, &warm)?)?;
+    let state = match (args.exhausted, args.indexed) {
+        (true, _) => State::Exhausted,
+        (false, true) => State::Indexed,
+        (false, false) => State::Fresh,
+    };
     let bench = Bench {
         parties: (&client, &server),
         ints: server.integers()?,
         kind,
-        exhausted: args.exhausted,
+        state,
         values: args.values.map(|n| n as usize),
     };
     if let Some(operation) = named(&args.op) {
@@ -233,7 +269,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
         if common.json {
             emit_json(&report)?;
         } else {
-            emit(&report.text(args.exhausted))?;
+            emit(&report.text(state))?;
         }
         return report.check();
     }
@@ -246,7 +282,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
         match found {
             Ok(report) => {
                 if !common.json {
-                    emit(&report.text(args.exhausted))?;
+                    emit(&report.text(state))?;
                 }
                 reports.push(report);
             }

@@ -215,6 +215,10 @@ pub const OPERATIONS: &[Operation] = operations! {
     "ge" Values Slots, |s, _, [a, b, _]| s.ge(a, b), |_, x| each(x, |a, b, _| bit(a >= b));
     "eq" Values Slots, |s, _, [a, b, _]| s.eq(a, b), |_, x| each(x, |a, b, _| bit(a == b));
     "ne" Values Slots, |s, _, [a, b, _]| s.ne(a, b), |_, x| each(x, |a, b, _| bit(a != b));
+    "ge-public" Values Slots, |s, t, [a, ..]| s.ge(a, limits(t)[1]),
+        |t, x| each(x, |a, _, _| bit(a >= limits(t)[1]));
+    "eq-public" Values Slots, |s, t, [a, ..]| s.eq(a, limits(t)[1]),
+        |t, x| each(x, |a, _, _| bit(a == limits(t)[1]));
     "sign" Values Slots, |s, _, [a, ..]| s.sign(a), |_, x| each(x, |a, _, _| a.signum());
     "abs" Values Slots, |s, _, [a, ..]| s.abs(a), |_, x| each(x, |a, _, _| a.abs());
     "min" Values Slots, |s, _, [a, b, _]| s.min(a, b), |_, x| each(x, |a, b, _| a.min(b));

@@ -103,6 +103,10 @@ pub struct EncryptArgs {
     /// that do not wrap; for example age=u8,income=u32:0..5000000,delta=-20..20
     #[arg(long, value_name = "NAME=TYPE,..", conflicts_with_all = ["signed", "reduce", "range"])]
     pub types: Option<String>,
+    /// Give the column of this name an index, so that comparisons with public integers and tables
+    /// take few products; can be repeated
+    #[arg(long = "index", value_name = "COLUMN", requires = "types")]
+    pub indexes: Vec<String>,
     /// The ciphertexts.
     #[command(flatten)]
     pub out: OutArg,

@@ -89,12 +89,14 @@ fn cut_columns(
     common: &Common,
 ) -> Result<(Vec<u8>, usize), CliError> {
     let options = args.set.options().believing(Bounds::Stated.policy(&summary.metadata));
-    let (found, metadata) =
+    let (found, mut metadata) =
         columns::from_bytes(params, bytes, &options).map_err(of_file(&args.input))?;
+    let found = columns::without_indexes(found, &mut metadata).map_err(of_file(&args.input))?;
     let compact = each(&found, common, |x| x.compact_for_decryption(params))?;
     let bytes =
         columns::results_to_bytes(params, &compact, &metadata).map_err(of_file(&args.out.out))?;
-    Ok((bytes, summary.records))
+    let digits = compact.iter().flat_map(|column| &column.digits);
+    Ok((bytes, digits.filter(|digit| digit.ciphertext.is_some()).count()))
 }
 
 /// What `cut` makes of each, with a progress bar.

@@ -5,7 +5,7 @@ use std::path::Path;
 use everlevel::files::{Bounds, ENCRYPTION, KeyFiles, OpenOptions, state_ranges};
 use everlevel::lab::{EvaluationError, ModularInputs, SchemeError};
 use everlevel::{
-    Ciphertext, Error, Params, Plaintext, PublicKey, SecretKey, Server, Value, ValueRange,
+    Ciphertext, Error, Level, Params, Plaintext, PublicKey, SecretKey, Server, Value, ValueRange,
 };
 use everlevel_wire as wire;
 use everlevel_wire::arrays::Array;
@@ -186,6 +186,19 @@ impl EncryptionKey {
         match self {
             Self::Public(key) => key.encrypt(plain, rng),
             Self::Secret(key) => key.encrypt(plain, rng),
+        }
+    }
+
+    /// The same at a level.
+    pub fn encrypt_at(
+        &self,
+        plain: &Plaintext,
+        level: Level,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
+        match self {
+            Self::Public(key) => key.encrypt_at(plain, level, rng),
+            Self::Secret(key) => key.encrypt_at(plain, level, rng),
         }
     }
 

@@ -63,7 +63,9 @@ struct ColumnReport {
 
 /// Of a schema that is understood.
 fn columns_of(summary: &wire::Summary) -> Option<Vec<ColumnReport>> {
-    let described = wire::columns::described(summary)?;
+    let (described, mut metadata) = (wire::columns::described(summary)?, summary.metadata.clone());
+    // The truth values of indexes belong to the columns that the metadata name.
+    let described = wire::columns::without_indexes(described, &mut metadata).ok()?;
     let report = |column: wire::columns::StoredColumn| {
         let interval = Interval::new(column.low, column.high).ok();
         ColumnReport {

@@ -12,6 +12,7 @@ mod estimate;
 mod exhausted;
 mod exhaustive;
 mod graphs;
+mod index;
 mod interval;
 mod known;
 mod large;

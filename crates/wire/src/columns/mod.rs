@@ -1,6 +1,7 @@
 //! Columns of typed integers: a schema in the metadata, and a record for each digit.
 
 mod arrays;
+mod indexes;
 mod schema;
 
 use std::collections::BTreeSet;
@@ -10,6 +11,7 @@ use everlevel_scheme::{KeyId, Params};
 use rayon::prelude::*;
 
 pub use arrays::{ARRAYS, ColumnArray};
+pub use indexes::{INDEXES, index_column, state_indexes, take_indexes, without_indexes};
 pub(crate) use schema::SCHEMA;
 pub use schema::{StoredColumn, StoredDigit};
 

@@ -1,8 +1,8 @@
 //! `encrypt --types`.
 
 use everlevel::lab::TypedArray;
-use everlevel::{IntegerColumn, Plaintext};
-use everlevel_integers::Encoded;
+use everlevel::{IntegerColumn, Level, Plaintext};
+use everlevel_integers::{Encoded, IntegersError, index_level};
 use everlevel_wire::columns::ColumnArray;
 use serde::Serialize;
 
@@ -41,6 +41,9 @@ pub fn encrypt(
             "--header no: columns of --types are found by their names in the header",
         ));
     }
+    if let Some(name) = args.indexes.iter().find(|name| !types.iter().any(|(n, _)| n == *name)) {
+        return Err(CliError::usage(format!("--index {name}: --types has no column {name}")));
+    }
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
     let (manifest, shared) = (&args.manifest, &args.manifest_key);
@@ -50,13 +53,22 @@ pub fn encrypt(
     let values = read.first().map_or(0, |column| column.values.len());
     let (slots, blocks) = (params.slots(), values.div_ceil(params.slots()));
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let mut encrypt = |slots: &[u64]| key.encrypt(&Plaintext::encode(params, slots)?, &mut rng);
+    let top = params.chain().top();
+    let mut encrypt = |slots: &[u64], level: Option<Level>| -> Result<_, IntegersError> {
+        let plain = Plaintext::encode(params, slots)?;
+        Ok(key.encrypt_at(&plain, level.unwrap_or(top), &mut rng)?)
+    };
     let bar = progress(common, "encrypting", (blocks * read.len()) as u64);
     let (mut arrays, mut reports) = (Vec::new(), Vec::new());
     for Named { name, kind, values, .. } in read {
         let mut parts = Vec::with_capacity(blocks);
+        let index = args.indexes.contains(&name).then(|| index_level(params, kind)).transpose()?;
         for part in values.chunks(slots) {
-            let column: IntegerColumn = Encoded::new(part, kind, slots)?.encrypt(&mut encrypt)?;
+            let encoded = Encoded::new(part, kind, slots)?;
+            let column: IntegerColumn = match index {
+                Some(level) => encoded.encrypt_indexed(level, &mut encrypt)?,
+                None => encoded.encrypt(|slots| encrypt(slots, None))?,
+            };
             parts.push(column.into());
             bar.inc(1);
         }

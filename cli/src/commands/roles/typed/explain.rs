@@ -1,10 +1,12 @@
 //! `explain` of programs on typed columns: what they take, before anything is computed.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use everlevel::lab::EvaluationError;
 use everlevel::{Estimate, Program};
-use everlevel_integers::{EstimatedStep, Rehearsal};
+use everlevel_integers::{Column, EstimatedStep, Rehearsal};
+use everlevel_scheme::noop::NoOpCiphertext;
 use serde::Serialize;
 
 use super::super::args::ServerArgs;
@@ -115,12 +117,15 @@ pub fn explain(asked: &Asked<'_>, common: &Common) -> Result<(), CliError> {
     inputs.shape(asked.program).map_err(refused)?;
     let rehearsal = Rehearsal::new(server.params(), server.session().can_bootstrap())
         .map_err(everlevel::Error::from)?;
-    let mut pretended = std::collections::BTreeMap::new();
+    let mut pretended = BTreeMap::new();
     // The parts of a column are alike.
     for (name, x) in inputs.part(0) {
         let like = rehearsal.like(&x, |c: &everlevel::Ciphertext| *c.meta());
         pretended.insert(name, like.map_err(everlevel::Error::from)?);
     }
+    // Of their own, as inputs may be bootstrapped in place.
+    let plain = |(name, x): (&String, &Column<_>)| (name.clone(), x.detached().without_index());
+    let plain: BTreeMap<String, Column<NoOpCiphertext>> = pretended.iter().map(plain).collect();
     let blocks = inputs.blocks() as u64;
     let found = Estimate::of_program(&rehearsal, asked.program, &pretended, &tables, blocks)
         .map_err(|e| refused(EvaluationError::Program(e)))?
@@ -128,7 +133,30 @@ pub fn explain(asked: &Asked<'_>, common: &Common) -> Result<(), CliError> {
     if common.json {
         return emit_json(&Report::from(&found));
     }
-    emit(&format!("{found}{}", at_once(rayon::current_num_threads(), found.bootstraps)))
+    let indexed = pretended.iter().filter(|(_, x)| x.has_index()).map(|(name, _)| name.as_str());
+    let indexed: Vec<&str> = indexed.collect();
+    let mut told = found.to_string();
+    if !indexed.is_empty() {
+        let without = Estimate::of_program(&rehearsal, asked.program, &plain, &tables, blocks);
+        told += &of_indexes(&indexed, &found, without.ok().as_ref());
+    }
+    told += &at_once(rayon::current_num_threads(), found.bootstraps);
+    emit(&told)
+}
+
+/// A line that says what the indexes of these inputs save.
+fn of_indexes(names: &[&str], with: &Estimate, without: Option<&Estimate>) -> String {
+    let (names, products) = (names.join(", "), |x: &Estimate| x.total().products);
+    match without {
+        None => format!("\nWithout the indexes of {names} the program would be refused."),
+        Some(x) if products(x) == products(with) => {
+            format!("\nThe indexes of {names} are not read.")
+        }
+        Some(x) => format!(
+            "\nThe indexes of {names} are read: without them the program would take {} products.",
+            products(x)
+        ),
+    }
 }
 
 /// A line that says what is computed at the same time by a number of threads.

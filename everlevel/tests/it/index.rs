@@ -1,0 +1,106 @@
+//! Columns of typed integers with an index, encrypted, computed on and exchanged.
+
+use everlevel::files::{Bounds, Bytes, Metadata};
+use everlevel::{
+    Client, Error, IntegerColumn, IntegerValue, NamedIntegers, OptIn, Params, Server, Type,
+    general_keys,
+};
+
+fn parties() -> Result<(Client, Server), Error> {
+    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch)?;
+    let mut rng = everlevel::system_rng()?;
+    let client = Client::new(&params, &mut rng);
+    let server = Server::leveled(client.server_keys(&general_keys(&params)?, &mut rng)?);
+    Ok((client, server))
+}
+
+/// The only column of some.
+fn only(columns: Vec<NamedIntegers>) -> IntegerColumn {
+    match columns.into_iter().next() {
+        Some((_, IntegerValue::Column(x))) => x,
+        _ => panic!("a column"),
+    }
+}
+
+#[test]
+fn an_index_is_encrypted_and_read() -> Result<(), Error> {
+    let (client, server) = parties()?;
+    let mut rng = everlevel::system_rng()?;
+    let ages: Vec<u8> = (0..=255).collect();
+    let age = client.encrypt_indexed(&ages, Type::U8, &mut rng)?;
+    let upload = client.upload_columns(&[("age".into(), age.into())])?;
+    let age = only(server.receive_columns(&upload, &Bounds::Fresh)?);
+    assert!(age.has_index());
+
+    let ints = server.integers()?;
+    let table: Vec<i128> = (0..256).map(|v| v * v / 7).collect();
+    let before = server.evaluator().cost();
+    let found = ints.lookup(&age, &table)?;
+    // Results have four digits, the last one of which is 0 but for a few values.
+    let taken = server.evaluator().cost() - before;
+    assert!(taken.key_switches <= 4 && taken.products <= 60, "{taken:?}");
+    assert_eq!(client.decrypt_integers::<i128>(&found)?, table);
+    let adult = ints.ge(&age, 18)?;
+    let expected: Vec<u8> = ages.iter().map(|v| u8::from(*v >= 18)).collect();
+    assert_eq!(client.decrypt_integers::<u8>(&adult)?, expected);
+    let older = ints.add(&age, 3)?;
+    let expected: Vec<u16> = ages.iter().map(|v| u16::from(*v) + 3).collect();
+    assert_eq!(client.decrypt_integers::<u16>(&older)?, expected);
+    Ok(())
+}
+
+#[test]
+fn an_index_travels_with_its_column() -> Result<(), Error> {
+    let (client, server) = parties()?;
+    let mut rng = everlevel::system_rng()?;
+    let kind = Type::ranged(-5, 60)?;
+    let x = client.encrypt_indexed(&[-5i8, 0, 31, 60], kind, &mut rng)?;
+    let plain = client.encrypt_integers(&[1u8, 2], Type::U8, &mut rng)?;
+    let columns: Vec<NamedIntegers> = vec![("x".into(), x.into()), ("y".into(), plain.into())];
+    let bytes = client.upload_columns(&columns)?;
+    let found = server.receive_columns(&bytes, &Bounds::Fresh)?;
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["x", "y"]);
+    let [(_, IntegerValue::Column(x)), (_, IntegerValue::Column(y))] = &found[..] else {
+        panic!("two columns")
+    };
+    assert!(x.has_index() && !y.has_index());
+    // A server's answer has the indexes of columns that it passes on.
+    let answer = server.answer_columns(&found)?;
+    let read = client.read_columns(&answer)?;
+    assert_eq!(read.len(), 2);
+    assert!(only(read).has_index());
+    // What can only be decrypted has none.
+    let small = client.read_compact_columns(&server.answer_compact_columns(&found)?)?;
+    assert_eq!(small.len(), 2);
+    assert_eq!(client.decrypt_compact_column::<i8>(&small[0].1)?, [-5, 0, 31, 60]);
+
+    // The same columns without one of the truth values, or with another one in its place.
+    let index = x.index().unwrap_or_default();
+    let written = |bits: &[(String, IntegerColumn)], indexes: &str| {
+        let digits = ("x".to_string(), IntegerValue::from(x.clone().without_index()));
+        let bits = bits.iter().map(|(name, bit)| (name.clone(), IntegerValue::from(bit.clone())));
+        let all: Vec<NamedIntegers> = std::iter::once(digits).chain(bits).collect();
+        let stated = Metadata::from([("indexes".into(), indexes.into())]);
+        all.to_bytes_with(client.params(), &stated)
+    };
+    let named = |(step, bit): &((usize, i64), IntegerColumn)| {
+        (format!("x%{}.{}", step.0, step.1), bit.clone())
+    };
+    let bits: Vec<(String, IntegerColumn)> = index.iter().map(named).collect();
+    let code = |bytes: Vec<u8>| match server.receive_columns(&bytes, &Bounds::Fresh) {
+        Ok(_) => "",
+        Err(e) => e.code(),
+    };
+    assert_eq!(code(written(&bits, r#"["x"]"#)?), "");
+    assert_eq!(code(written(&bits[1..], r#"["x"]"#)?), "wire.columns");
+    let mut swapped = bits.clone();
+    swapped[0].1 = y.clone();
+    assert_eq!(code(written(&swapped, r#"["x"]"#)?), "wire.columns");
+    assert_eq!(code(written(&bits, r#"["x%0.1"]"#)?), "wire.columns");
+    assert_eq!(code(written(&bits, r#"["x", "x%0.1"]"#)?), "wire.columns");
+    assert_eq!(code(written(&bits, r#"["x", "x"]"#)?), "wire.malformed");
+    assert_eq!(code(written(&bits, r#"["z"]"#)?), "wire.malformed");
+    assert_eq!(code(written(&bits, r#"{"x": 1}"#)?), "wire.malformed");
+    Ok(())
+}
