@@ -55,7 +55,7 @@ pub fn from_bytes(
             return Err(WireError::malformed("encoding of a ciphertext", FULL, encoding));
         }
         let meta = believed(params, belief, i, stated)?;
-        let poly = read_rows(params, meta.level.0 + 1, layout.record(bytes, i, options)?)?;
+        let poly = read_rows(params, meta.level.0 + 1, layout.record(bytes, i)?)?;
         Ok(LtvCiphertext::from_parts(params, meta, poly)?)
     };
     let ciphertexts = (0..layout.entries.len()).map(read).collect::<Result<_, WireError>>()?;

@@ -69,7 +69,7 @@ pub fn from_bytes(
             )
         })?;
         last = exponent;
-        let record = layout.record(bytes, i, options)?;
+        let record = layout.record(bytes, i)?;
         if record.len() != count * rows_len(params, rows) {
             return Err(WireError::malformed(
                 "bytes of a key",

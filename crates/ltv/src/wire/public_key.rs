@@ -37,6 +37,6 @@ pub fn from_bytes(
             layout.entries.len(),
         ));
     }
-    let h = read_rows(params, params.key_rows(), layout.record(bytes, 0, options)?)?;
+    let h = read_rows(params, params.key_rows(), layout.record(bytes, 0)?)?;
     Ok((LtvPublicKey::from_parts(params, &h)?, layout.metadata))
 }

@@ -46,7 +46,7 @@ pub fn from_bytes(
     if !layout.entries.iter().map(|(entry, _)| &entry.descriptor[..]).eq([&[0][..], &[1]]) {
         return Err(WireError::malformed("records of a secret key", "u and g", "others"));
     }
-    let part = |i: usize| read_small(layout.record(bytes, i, options)?, params.degree());
+    let part = |i: usize| read_small(layout.record(bytes, i)?, params.degree());
     let (u, g) = (part(0)?, part(1)?);
     Ok((LtvSecretKey::from_secret_coefficients(params, [&u, &g])?, layout.metadata))
 }
