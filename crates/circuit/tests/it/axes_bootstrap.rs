@@ -10,7 +10,7 @@ use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepC
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::transform::{AxisTransform, Packing};
 use everlevel_circuit::{CircuitError, Session, rotate_along};
-use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{
     ExactScheme, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
 };
@@ -35,22 +35,14 @@ pub(crate) fn params(
         ..BootstrapSpec::encapsulated(weight)
     };
     let spec = ParamsSpec {
-        name: format!("insecure_axes-{p}-m{index}"),
-        index,
-        plain_prime: p,
         plain_exponent: r,
-        extended_exponent: 0,
-        base_bits: 50,
-        word_bits: 50,
         words: 26,
         fine_bits: vec![46, 42, 38],
         special: 4,
         digit_size: 4,
-        secret: SecretKind::UniformTernary,
         form,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
         bootstrap: Some(bootstrap),
+        ..ParamsSpec::new(format!("insecure_axes-{p}-m{index}"), index, p)
     };
     Params::new(spec, OptIn::InsecureAllowFailures).unwrap()
 }

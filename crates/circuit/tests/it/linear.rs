@@ -6,9 +6,9 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{LinearMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_circuit::unpack::{Repacking, Unpacking};
-use everlevel_scheme::spec::{Assumption, SecretKind};
+use everlevel_scheme::spec::Assumption;
 use everlevel_scheme::{
-    Arithmetic, ExactScheme, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+    Arithmetic, ExactScheme, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -19,22 +19,12 @@ fn params(log_degree: u32, p: u64) -> Params {
 
 fn params_over(assumption: Assumption, log_degree: u32, p: u64) -> Params {
     let spec = ParamsSpec {
-        name: format!("insecure_linear-{p}-n{log_degree}"),
-        index: 2 << log_degree,
-        plain_prime: p,
-        plain_exponent: 1,
-        extended_exponent: 0,
-        base_bits: 50,
-        word_bits: 50,
         words: 10,
         fine_bits: vec![46, 42, 38],
         special: 2,
         digit_size: 2,
-        form: Form::Bgv,
-        through_bgv: false,
         assumption,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
+        ..ParamsSpec::new(format!("insecure_linear-{p}-n{log_degree}"), 2 << log_degree, p)
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }

@@ -9,7 +9,7 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::rotate_by_keys;
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
     Arithmetic, Automorphisms, ExactScheme, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
     ParamsSpec, Plaintext, Scheme,
@@ -160,13 +160,8 @@ impl Case {
             }
         };
         let spec = ParamsSpec {
-            name: "insecure_through".into(),
-            index: 2 << self.log_degree,
-            plain_prime: self.p,
             plain_exponent: self.r,
-            extended_exponent: 0,
             base_bits: (bits as u32 + 20).max(34),
-            word_bits: 50,
             words: 18,
             fine_bits: vec![44, 38, 32],
             special: 3,
@@ -174,13 +169,13 @@ impl Case {
             secret,
             form,
             through_bgv,
-            assumption: Assumption::Rlwe,
             bootstrap: Some(BootstrapSpec {
                 mode: Some(self.mode),
                 digits: Some(self.v),
                 digit_removal: Some(self.digits.into()),
                 ..bootstrap
             }),
+            ..ParamsSpec::new("insecure_through", 2 << self.log_degree, self.p)
         };
         Params::new(spec, OptIn::InsecureAllowFailures).unwrap()
     }
