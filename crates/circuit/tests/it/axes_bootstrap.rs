@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::coordinates::Coordinates;
 use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem};
@@ -18,6 +17,7 @@ use everlevel_testing::rotated_along;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
+use crate::party::party;
 use crate::together::same_together;
 
 /// (m, p, r, v, B).
@@ -226,9 +226,7 @@ pub(crate) fn exact_with_cryptography(params: &Params, plan: BootstrapPlan, time
         bootstrapper.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
 
     let mut rng = ChaCha20Rng::from_seed([9; 32]);
-    let secret = SecretKey::generate(params, &mut rng);
-    let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
-    let scheme = Evaluator::new(keys);
+    let (secret, scheme) = party(params, &dry.key_plan(), &mut rng);
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
     let mut x = secret.encrypt(&plain, &mut rng).unwrap();
     same_together(&bootstrapper, &scheme, &[&x, &secret.encrypt(&plain, &mut rng).unwrap()]);
@@ -343,10 +341,7 @@ fn transforms_are_exact_with_cryptography_and_within_their_noise() {
         let foretold = there_and_back(&dry, &dry.encrypt(&plain).unwrap());
 
         let mut rng = ChaCha20Rng::from_seed([6; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let found = there_and_back(&scheme, &secret.encrypt(&plain, &mut rng).unwrap());
         for (x, like) in found.iter().zip(&foretold) {
             assert_eq!(secret.decrypt(x).unwrap(), dry.decrypt(like).unwrap(), "{ring:?}");

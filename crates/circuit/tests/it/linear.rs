@@ -1,7 +1,6 @@
 //! The homomorphic transforms of one row and of two rows of slots, and unpacking, on the no-op
 //! scheme and on BGV.
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{LinearMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::transform::SlotTransform;
@@ -12,6 +11,8 @@ use everlevel_scheme::{
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+
+use crate::party::party;
 
 fn params(log_degree: u32, p: u64) -> Params {
     params_over(Assumption::Rlwe, log_degree, p)
@@ -111,10 +112,7 @@ fn transforms_are_exact_on_bgv() {
         there_and_back(&dry, &dry.encrypt(&plain).unwrap(), &splits);
 
         let mut rng = ChaCha20Rng::from_seed([4; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let [there, back] =
             there_and_back(&scheme, &secret.encrypt(&plain, &mut rng).unwrap(), &splits);
         assert_eq!(secret.decrypt(&there).unwrap().coefficients(), polynomial, "p = {p}");
@@ -193,10 +191,7 @@ fn unpacking_and_repacking_on_bgv() {
             apart_and_together(&dry, &x, |x| dry.decrypt(x).unwrap().coefficients().to_vec());
 
         let mut rng = ChaCha20Rng::from_seed([5; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let open = |x: &_| {
             assert!(secret.measure_noise(x).unwrap() <= scheme.noise_bound_bits(x));
             secret.decrypt(x).unwrap().coefficients().to_vec()

@@ -18,6 +18,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
+use crate::party::party;
 use crate::together::same_together;
 
 /// The keys of one bootstrapping, from a dry run; and what every stage left there.
@@ -88,9 +89,7 @@ fn bootstrapping_is_exact_on_bgv() {
         let plan = BootstrapPlan::balanced(params.slots()).with_digits(digits);
         let (key_plan, dry) = dry_run(&params, &plan, &plain);
 
-        let secret = SecretKey::generate(&params, &mut rng);
-        let keys = ServerKeys::generate(&secret, &key_plan, &mut rng, |_, _| ()).unwrap();
-        let scheme = Evaluator::new(keys);
+        let (secret, scheme) = party(&params, &key_plan, &mut rng);
         let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
         bootstrapper.prepare(&scheme, &dry).unwrap();
         let exhausted = secret.encrypt_at(&plain, Level(1), &mut rng).unwrap();
@@ -272,10 +271,7 @@ fn check(case: &Case, form: (Form, bool)) {
     assert_eq!(dry.decrypt(&fresh).unwrap(), expected, "{name}: the no-op scheme");
     let foretold_meta = *fresh.meta();
 
-    let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
+    let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
     let mut encrypt = |value, level| secret.encrypt_at(value, level, &mut rng).unwrap();
     let top = params.chain().top();
@@ -371,9 +367,7 @@ fn a_route_does_not_fall_below_keys_that_it_still_needs() {
     plan.add_galois(&params, shape.rotation(1), high);
     plan.add_galois(&params, shape.rotation(-4), low);
     let mut rng = ChaCha20Rng::from_seed([8; 32]);
-    let secret = SecretKey::generate(&params, &mut rng);
-    let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();
-    let scheme = Evaluator::new(keys);
+    let (secret, scheme) = party(&params, &plan, &mut rng);
     assert_eq!(scheme.galois_level(shape.rotation(1), low), None);
     assert_eq!(scheme.galois_level(shape.rotation(-4), high), Some(low));
 

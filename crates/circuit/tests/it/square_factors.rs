@@ -1,13 +1,14 @@
 //! Rotations and sums along the dimensions of indices with square factors and of 2^k times an odd
 //! number, with cryptography.
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::rotate_along;
 use everlevel_circuit::sums::total_sum;
 use everlevel_scheme::{NextUse, NoOp, OptIn, Params, Plaintext, Scheme};
 use everlevel_testing::{rotated_along, toy_spec};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+
+use crate::party::party;
 
 /// (m, p, whether the last dimension is good). Frobenius is on the last axis, of prime order or of
 /// the order of a prime power.
@@ -42,9 +43,7 @@ fn slots_are_rotated_and_summed() {
         total_sum(&dry, &x).unwrap();
 
         let mut rng = ChaCha20Rng::from_seed([5; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
-        let scheme = Evaluator::new(keys);
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let x = secret.encrypt(&plain, &mut rng).unwrap();
         let open = |x: &_| {
             assert!(secret.measure_noise(x).unwrap() <= scheme.noise_bound_bits(x), "{index}, {p}");
