@@ -107,6 +107,23 @@ pub fn everlevel(args: &[&str]) -> Output {
         .expect("the program starts")
 }
 
+/// Runs the program in a directory, with insecure parameter sets.
+pub fn run_in(directory: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_everlevel"))
+        .args(args)
+        .arg("--insecure-research")
+        .current_dir(directory)
+        .output()
+        .unwrap()
+}
+
+/// The same; it must succeed, and its standard output is returned.
+pub fn success_in(directory: &Path, args: &[&str]) -> String {
+    let out = run_in(directory, args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
 /// Runs the program, which must succeed, and returns its standard output.
 pub fn success(args: &[&str]) -> String {
     let out = everlevel(args);
