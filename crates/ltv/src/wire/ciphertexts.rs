@@ -6,8 +6,8 @@ use everlevel_wire::container::{
 };
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError};
 
+use super::layout;
 use super::rows::{read_rows, rows_len, write_rows};
-use super::{layout, params::id_of};
 use crate::ciphertext::LtvCiphertext;
 use crate::spec::LtvParams;
 
@@ -32,7 +32,7 @@ pub fn to_bytes(
         })
     };
     let records = ciphertexts.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
-    encode(ObjectKind::LTV_CIPHERTEXTS, id_of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::LTV_CIPHERTEXTS, params.id(), metadata, &records, |i, out| {
         write_rows(params, ciphertexts[i].poly(), out)
     })
 }

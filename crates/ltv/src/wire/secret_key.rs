@@ -4,7 +4,7 @@ use everlevel_wire::container::{Planned, encode, read_small, small_len, write_sm
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError};
 use zeroize::Zeroizing;
 
-use super::{layout, params::id_of};
+use super::layout;
 use crate::keys::LtvSecretKey;
 use crate::spec::LtvParams;
 
@@ -25,7 +25,7 @@ pub fn expose_to_bytes(
     let fill = |i: usize, out: &mut [u8]| write_small(&exposed[i], out);
     Ok(Zeroizing::new(encode(
         ObjectKind::LTV_SECRET_KEY,
-        id_of(secret.params()),
+        secret.params().id(),
         metadata,
         &records,
         fill,
