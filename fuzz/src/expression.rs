@@ -5,8 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use everlevel_circuit::Session;
 use everlevel_circuit::expression::{Program, Values};
-use everlevel_scheme::spec::{Assumption, SecretKind};
-use everlevel_scheme::{Form, NoOp, OptIn, Params, ParamsSpec, Plaintext};
+use everlevel_scheme::{NoOp, OptIn, Params, ParamsSpec, Plaintext};
 
 /// Longer programs only take time.
 const MAX_TEXT: usize = 1 << 12;
@@ -17,22 +16,10 @@ fn sets() -> &'static [Params] {
     static ALL: OnceLock<Vec<Params>> = OnceLock::new();
     let set = |(name, index, plain_prime): (&str, u64, u64)| {
         let spec = ParamsSpec {
-            name: name.into(),
-            index,
-            plain_prime,
-            plain_exponent: 1,
-            extended_exponent: 0,
             base_bits: 36,
             word_bits: 40,
             words: 4,
-            fine_bits: vec![],
-            special: 1,
-            digit_size: 1,
-            form: Form::Bgv,
-            through_bgv: false,
-            assumption: Assumption::Rlwe,
-            secret: SecretKind::UniformTernary,
-            bootstrap: None,
+            ..ParamsSpec::new(name, index, plain_prime)
         };
         Params::new(spec, OptIn::InsecureResearch).expect("a set that holds together")
     };

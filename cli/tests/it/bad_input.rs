@@ -1,7 +1,7 @@
 //! Whatever is wrong with the input: exit code 2, one line that says what was expected, what was
 //! found and what to do.
 
-use crate::common::{everlevel, file, success, usage};
+use crate::common::{everlevel, file, run_in, success, usage};
 use serde_json::{Value, json};
 
 const TOY: &str = "insecure_bgv-257-n8";
@@ -279,12 +279,7 @@ fn a_full_disk_is_a_failure_and_a_missing_directory_a_mistake() {
 fn damaged_server_keys_are_the_users_files() {
     let directory = tempfile::tempdir().unwrap();
     let run = |args: &str| {
-        let out = std::process::Command::new(env!("CARGO_BIN_EXE_everlevel"))
-            .args(args.split(' '))
-            .arg("--insecure-research")
-            .current_dir(&directory)
-            .output()
-            .unwrap();
+        let out = run_in(directory.path(), &args.split(' ').collect::<Vec<_>>());
         (out.status.code(), String::from_utf8(out.stderr).unwrap())
     };
     assert_eq!(run("keygen --params insecure_bgv-257-n8 --program y=x*x --out k").0, Some(0));

@@ -2,10 +2,16 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+
+pub use self::everlevel as program;
+pub use crate::printed::{file, json, success, usage};
+
+/// What the program calls itself.
+pub const NAME: &str = "everlevel";
 
 /// A directory with keys of a toy set.
 pub struct Place(tempfile::TempDir);
@@ -107,41 +113,21 @@ pub fn everlevel(args: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// Runs the program, which must succeed, and returns its standard output.
-pub fn success(args: &[&str]) -> String {
-    let out = everlevel(args);
-    let err = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(out.status.code(), Some(0), "{args:?}: {err}");
-    assert_eq!(err, "", "{args:?}");
-    String::from_utf8(out.stdout).expect("UTF-8")
+/// Runs the program in a directory, with insecure parameter sets.
+pub fn run_in(directory: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_everlevel"))
+        .args(args)
+        .arg("--insecure-research")
+        .current_dir(directory)
+        .output()
+        .unwrap()
 }
 
-/// Runs the program with --json and parses what it prints.
-pub fn json(args: &[&str]) -> serde_json::Value {
-    let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
-    serde_json::from_str(&success(&args)).expect("one JSON value")
-}
-
-/// A file with this text in a directory of the test run.
-pub fn file(name: &str, text: impl AsRef<[u8]>) -> String {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, text).expect("a temporary file");
-    path.into_os_string().into_string().expect("UTF-8")
-}
-
-/// What a command that must refuse its arguments says: exit code 2, one line.
-pub fn usage(args: &[&str]) -> String {
-    let out = everlevel(args);
-    let err = String::from_utf8(out.stderr).expect("UTF-8");
-    assert_eq!(out.status.code(), Some(2), "{args:?}: {err}");
-    assert!(out.stdout.is_empty(), "{args:?} wrote to standard output");
-    assert!(
-        err.starts_with("everlevel: ")
-            && err.ends_with('\n')
-            && err.trim_end().lines().count() == 1,
-        "{args:?}: {err:?}"
-    );
-    err
+/// The same; it must succeed, and its standard output is returned.
+pub fn success_in(directory: &Path, args: &[&str]) -> String {
+    let out = run_in(directory, args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
 }
 
 /// The cells of the rows of a table in Markdown below a heading.

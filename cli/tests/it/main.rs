@@ -18,6 +18,7 @@ mod notes;
 mod options;
 mod output;
 mod owners;
+mod printed;
 #[cfg(feature = "service")]
 mod remote;
 mod replaced;

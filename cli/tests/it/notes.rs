@@ -1,11 +1,11 @@
 //! What commands tell beside their results, and what the header of a file is enough to refuse.
 
 use std::fs::File;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 
-use crate::common::Place;
+use crate::common::{Place, run_in};
 
 const SET: &str = "insecure_bgv-65537-n11";
 const SCHEMA: &str = r#"{"columns": [
@@ -25,12 +25,7 @@ fn parcels() -> Place {
 }
 
 fn run(place: &Place, args: &[&str]) -> Output {
-    let program = Command::new(env!("CARGO_BIN_EXE_everlevel"))
-        .args(args)
-        .arg("--insecure-research")
-        .current_dir(place.path())
-        .output();
-    let out = program.unwrap();
+    let out = run_in(place.path(), args);
     assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
     out
 }

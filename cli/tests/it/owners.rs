@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::common::run_in;
 
 const SET: &str = "insecure_bgv-257-n8";
 /// Objects of version 1 of the format.
@@ -35,12 +36,7 @@ impl Place {
     }
 
     fn run(&self, args: &[&str]) -> (Option<i32>, String, Value) {
-        let out = Command::new(env!("CARGO_BIN_EXE_everlevel"))
-            .args(args)
-            .args(["--insecure-research", "--json"])
-            .current_dir(&self.0)
-            .output()
-            .unwrap();
+        let out = run_in(self.0.path(), &[args, &["--json"]].concat());
         let text = String::from_utf8_lossy(&out.stderr).into_owned();
         let bytes = if out.status.success() { &out.stdout } else { &out.stderr };
         (out.status.code(), text, serde_json::from_slice(bytes).unwrap_or_default())

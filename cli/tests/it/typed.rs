@@ -2,27 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::common::Place;
-
-/// The program, run in a directory.
-fn run(directory: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_everlevel"))
-        .args(args)
-        .arg("--insecure-research")
-        .current_dir(directory)
-        .output()
-        .unwrap()
-}
-
-fn success(directory: &Path, args: &[&str]) -> String {
-    let out = run(directory, args);
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).unwrap()
-}
+use crate::common::{Place, run_in as run, success_in as success};
 
 /// What the program refuses with exit code 2, and why.
 fn refused(directory: &Path, args: &[&str]) -> String {

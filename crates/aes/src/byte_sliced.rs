@@ -164,10 +164,6 @@ impl<S: ExactScheme> Aes<S> for ByteSliced<S> {
         &self.layout
     }
 
-    fn depth_of_round(&self) -> u32 {
-        3
-    }
-
     fn round(
         &self,
         scheme: &S,

@@ -39,9 +39,6 @@ pub trait Aes<S: ExactScheme>: Sync {
     /// Which slot holds which byte.
     fn layout(&self) -> &Layout;
 
-    /// How many products lie in a row in each round.
-    fn depth_of_round(&self) -> u32;
-
     /// One round, the addition of its key included.
     ///
     /// # Errors

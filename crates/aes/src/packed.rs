@@ -200,10 +200,6 @@ impl<S: ExactScheme> Aes<S> for Packed<S> {
         &self.layout
     }
 
-    fn depth_of_round(&self) -> u32 {
-        3
-    }
-
     fn round(
         &self,
         scheme: &S,

@@ -25,5 +25,6 @@ pub use engine::engine_laws;
 pub use naive::Naive;
 pub use residues::{ResidueScheme, ResidueVector};
 pub use rng::SplitMix;
+pub use rotations::rotated_along;
 pub use subject::Subject;
 pub use toy::toy_spec;

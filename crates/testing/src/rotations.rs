@@ -1,9 +1,21 @@
 //! Laws of the automorphisms.
 
-use everlevel_ring::GaloisElement;
+use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{DiagonalValues, ExactScheme, NextUse, PeriodicSlots, SchemeError};
 
 use crate::Subject;
+
+/// What a rotation by `k` to the left along a dimension makes of the values of all slots.
+pub fn rotated_along(shape: &SlotShape, x: &[u64], dimension: usize, k: i64) -> Vec<u64> {
+    let sizes: Vec<usize> = shape.dimensions().iter().map(|d| d.size).collect();
+    let (size, inner) = (sizes[dimension], sizes[dimension + 1..].iter().product::<usize>());
+    let shift = k.rem_euclid(size as i64) as usize;
+    let source = |i: usize| {
+        let place = i / inner % size;
+        i - place * inner + (place + shift) % size * inner
+    };
+    (0..x.len()).map(|i| x[source(i)]).collect()
+}
 
 impl<S: ExactScheme> Subject<'_, S> {
     /// What a rotation of the columns makes of slot values.
@@ -104,12 +116,16 @@ impl<S: ExactScheme> Subject<'_, S> {
         for &(dimension, k) in steps {
             assert!(shape.dimensions()[dimension].good, "rotations along good dimensions");
             let turned = rotate(&a, dimension, k);
-            self.expect("rotation along a dimension", &turned, &self.turned(x, dimension, k));
+            self.expect(
+                "rotation along a dimension",
+                &turned,
+                &rotated_along(shape, x, dimension, k),
+            );
             for &(other, l) in steps {
                 self.expect(
                     "rotations along dimensions commute",
                     &rotate(&turned, other, l),
-                    &self.turned(&self.turned(x, other, l), dimension, k),
+                    &rotated_along(shape, &rotated_along(shape, x, other, l), dimension, k),
                 );
             }
             let sum = s.add(&a, &b).expect("room for a sum");
@@ -136,20 +152,6 @@ impl<S: ExactScheme> Subject<'_, S> {
             &s.apply_galois(&a, shape.frobenius()).expect("a key for Frobenius"),
             x,
         );
-    }
-
-    /// What a rotation along a dimension makes of slot values.
-    fn turned(&self, x: &[u64], dimension: usize, k: i64) -> Vec<u64> {
-        let sizes: Vec<usize> =
-            self.scheme.slot_shape().dimensions().iter().map(|d| d.size).collect();
-        let inner: usize = sizes[dimension + 1..].iter().product();
-        let size = sizes[dimension];
-        let shift = k.rem_euclid(size as i64) as usize;
-        let source = |i: usize| {
-            let place = i / inner % size;
-            i - place * inner + (place + shift) % size * inner
-        };
-        (0..x.len()).map(|i| x[source(i)]).collect()
     }
 
     /// Hoisted rotations with diagonals are the linear map that they stand for.

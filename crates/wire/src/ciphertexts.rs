@@ -100,20 +100,6 @@ pub fn from_bytes(
     vector::from_bytes(params, bytes, options)
 }
 
-/// [`from_bytes`] without the checksums and without the check that residues are below their primes.
-/// Larger residues make results wrong, but have no other effect.
-///
-/// # Errors
-/// As [`from_bytes`].
-#[cfg(feature = "hazmat")]
-pub fn from_bytes_unchecked(
-    params: &Params,
-    bytes: &[u8],
-    options: &ReadOptions,
-) -> Result<(Vec<Ciphertext>, Metadata), WireError> {
-    from_bytes(params, bytes, &options.unchecked())
-}
-
 impl Record for Ciphertext {
     const KIND: ObjectKind = ObjectKind::CIPHERTEXTS;
     const DESCRIPTOR_BYTES: usize = META_BYTES;
@@ -155,18 +141,17 @@ impl Record for Ciphertext {
         (i, descriptor): (usize, &[u8]),
         record: &[u8],
         belief: Belief<'_>,
-        options: &ReadOptions,
     ) -> Result<Self, WireError> {
         let (stated, encoding) = decode_meta(descriptor)?;
         let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
         let basis = params.chain().basis(meta.level);
         match encoding {
             FULL => {
-                let components = read_polys(params, params.components(), basis, record, options)?;
+                let components = read_polys(params, params.components(), basis, record)?;
                 Ok(Ciphertext::from_parts(params, meta, components)?)
             }
             SEEDED if params.components() > 1 => {
-                Ok(read_seeded(params, meta, record, options)?.expanded(params)?)
+                Ok(read_seeded(params, meta, record)?.expanded(params)?)
             }
             other => {
                 let expected = "0, or over ring-LWE 1";
@@ -177,15 +162,10 @@ impl Record for Ciphertext {
 }
 
 /// Reads a seed and the polynomial after it.
-fn read_seeded(
-    params: &Params,
-    meta: Meta,
-    record: &[u8],
-    options: &ReadOptions,
-) -> Result<SeededCiphertext, WireError> {
+fn read_seeded(params: &Params, meta: Meta, record: &[u8]) -> Result<SeededCiphertext, WireError> {
     let (mut body, basis) = (Reader::new(record), params.chain().basis(meta.level));
     let seed = body.array()?;
-    let first = read_poly(params.cpu(), basis, body.rest(), options)?;
+    let first = read_poly(params.cpu(), basis, body.rest())?;
     Ok(SeededCiphertext::from_parts(params, meta, first, seed)?)
 }
 
@@ -221,7 +201,6 @@ impl Record for SeededCiphertext {
         (i, descriptor): (usize, &[u8]),
         record: &[u8],
         belief: Belief<'_>,
-        options: &ReadOptions,
     ) -> Result<Self, WireError> {
         let (stated, encoding) = decode_meta(descriptor)?;
         let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
@@ -229,7 +208,7 @@ impl Record for SeededCiphertext {
             let what = "encoding of a ciphertext with its seed";
             return Err(WireError::malformed(what, "1, over ring-LWE", encoding));
         }
-        read_seeded(params, meta, record, options)
+        read_seeded(params, meta, record)
     }
 }
 
@@ -245,11 +224,10 @@ pub(crate) fn read_polys(
     count: usize,
     basis: Basis,
     bytes: &[u8],
-    options: &ReadOptions,
 ) -> Result<Vec<Poly<Eval>>, WireError> {
     let each = poly_len(params.ring(), basis);
     if bytes.len() != count * each {
         return Err(WireError::malformed("bytes of the polynomials", count * each, bytes.len()));
     }
-    bytes.chunks(each).map(|chunk| read_poly(params.cpu(), basis, chunk, options)).collect()
+    bytes.chunks(each).map(|chunk| read_poly(params.cpu(), basis, chunk)).collect()
 }

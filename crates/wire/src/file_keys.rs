@@ -150,7 +150,7 @@ pub(crate) fn open_layout(path: &Path) -> Result<(File, Layout), WireError> {
         file.read_exact(&mut index).map_err(failed)?;
         Ok(Cow::Owned(index))
     };
-    let layout = Layout::parse_parts(&head, length, index, &ReadOptions::default())?;
+    let layout = Layout::parse_parts(&head, length, index)?;
     Ok((file, layout))
 }
 
@@ -181,8 +181,8 @@ pub struct FileKeys {
     layout: Layout,
     records: Vec<KeyRecord>,
     cache: Cache<Loaded>,
-    /// How keys are read.
-    reading: ReadOptions,
+    /// Whether uniform halves stay seeds ([`ReadOptions::seeded_keys`]).
+    seeded: bool,
 }
 
 impl FileKeys {
@@ -218,7 +218,7 @@ impl FileKeys {
             layout,
             records,
             cache: Cache::new(cache_bytes),
-            reading: ReadOptions::default().with_seeded_keys(options.seeded_keys),
+            seeded: options.seeded_keys,
         })
     }
 
@@ -273,7 +273,7 @@ impl FileKeys {
             let read = read_at(&file, &mut bytes, range.start);
             read.map_err(|e| io_error(&self.path, &e))?;
         }
-        self.layout.verify(i, &bytes, &self.reading)?;
+        self.layout.verify(i, &bytes)?;
         Ok(bytes)
     }
 
@@ -283,7 +283,7 @@ impl FileKeys {
         };
         let load = || {
             let bytes = self.record(i)?;
-            let key = self.records[i].read_switch(&self.params, &bytes, &self.reading)?;
+            let key = self.records[i].read_switch(&self.params, &bytes, self.seeded)?;
             let bytes = key.memory_bytes();
             Ok((Loaded::Switch(Arc::new(key)), bytes))
         };
@@ -342,12 +342,10 @@ impl EvalKeys for FileKeys {
             for (i, record) in self.records.iter().enumerate().skip(first) {
                 let bytes = self.record(i)?;
                 match record.purpose {
-                    Purpose::Sparse(_) => {
-                        sparse.push(record.read_sparse(&self.params, &bytes, &self.reading)?)
-                    }
+                    Purpose::Sparse(_) => sparse.push(record.read_sparse(&self.params, &bytes)?),
                     _ => {
                         encapsulation =
-                            Some(record.read_switch(&self.params, &bytes, &self.reading)?)
+                            Some(record.read_switch(&self.params, &bytes, self.seeded)?)
                     }
                 }
             }

@@ -9,7 +9,6 @@ use everlevel_scheme::{KeyPlan, Level, Params};
 use crate::ciphertexts::SEED_BYTES;
 use crate::error::WireError;
 use crate::format::{Layout, Planned};
-use crate::options::ReadOptions;
 use crate::poly::{poly_len, read_poly, write_poly};
 use crate::reader::Reader;
 
@@ -188,20 +187,19 @@ impl KeyRecord {
         plan
     }
 
-    /// Reads the switching key of a record that is one, with seeds if the options say so and it is
+    /// Reads the switching key of a record that is one, with seeds if it is to be `seeded` and is
     /// not of bootstrapping, as [`ServerKey::seeded`](everlevel_bgv::keys::ServerKey::seeded).
     pub(crate) fn read_switch(
         &self,
         params: &Params,
         bytes: &[u8],
-        options: &ReadOptions,
+        seeded: bool,
     ) -> Result<SwitchingKey, WireError> {
         let gadget = self.gadget(params).ok_or_else(|| {
             WireError::malformed("record of server keys", "a switching key", "a ciphertext")
         })?;
-        let (seed, firsts) = self.read_parts(params, bytes, options)?;
-        let seeded = options.seeded_keys && self.purpose != Purpose::Encapsulation;
-        let key = match seeded {
+        let (seed, firsts) = self.read_parts(params, bytes)?;
+        let key = match seeded && self.purpose != Purpose::Encapsulation {
             true => SwitchingKey::seeded_from_parts(params, gadget, self.basis, seed, firsts),
             false => SwitchingKey::from_parts(params, gadget, self.basis, seed, firsts),
         };
@@ -213,21 +211,15 @@ impl KeyRecord {
         &self,
         params: &Params,
         bytes: &[u8],
-        options: &ReadOptions,
     ) -> Result<(Poly<Eval>, [u8; SEED_BYTES]), WireError> {
-        let (seed, firsts) = self.read_parts(params, bytes, options)?;
+        let (seed, firsts) = self.read_parts(params, bytes)?;
         let parts = firsts.into_iter().next().zip(seed);
         parts.ok_or_else(|| {
             WireError::malformed("bootstrapping key", "a seed and a polynomial", "less")
         })
     }
 
-    fn read_parts(
-        &self,
-        params: &Params,
-        bytes: &[u8],
-        options: &ReadOptions,
-    ) -> Result<Parts, WireError> {
+    fn read_parts(&self, params: &Params, bytes: &[u8]) -> Result<Parts, WireError> {
         let (count, basis) = self.shape(params);
         if bytes.len() != self.length(params) {
             return Err(WireError::malformed("bytes of a key", self.length(params), bytes.len()));
@@ -235,7 +227,7 @@ impl KeyRecord {
         let mut body = Reader::new(bytes);
         let seed = if seed_bytes(params) > 0 { Some(body.array()?) } else { None };
         let each = poly_len(params.ring(), basis);
-        let mut next = || read_poly(params.cpu(), basis, body.take(each)?, options);
+        let mut next = || read_poly(params.cpu(), basis, body.take(each)?);
         let firsts = (0..count).map(|_| next()).collect::<Result<_, _>>()?;
         Ok((seed, firsts))
     }

@@ -69,8 +69,6 @@ pub struct ReadOptions {
     /// ([`SwitchingKey::seeded`](everlevel_bgv::keys::SwitchingKey::seeded)): half of the memory,
     /// and operations take longer. Their results have the same bits.
     pub seeded_keys: bool,
-    /// Whether checksums and the range of residues are checked.
-    pub(crate) checked: bool,
 }
 
 /// What logarithms may differ by between machines: a bound computed on one is the same on another.
@@ -83,7 +81,6 @@ impl Default for ReadOptions {
             bounds: BoundPolicy::Untrusted,
             allow_unknown_owner: false,
             seeded_keys: false,
-            checked: true,
         }
     }
 }
@@ -113,12 +110,6 @@ impl ReadOptions {
     /// ([`ReadOptions::seeded_keys`]).
     pub fn with_seeded_keys(self, seeded_keys: bool) -> Self {
         ReadOptions { seeded_keys, ..self }
-    }
-
-    /// The same options without checksums and range checks.
-    #[cfg(feature = "hazmat")]
-    pub(crate) fn unchecked(&self) -> Self {
-        ReadOptions { checked: false, ..self.clone() }
     }
 
     /// How far the noise bounds of an object of `count` ciphertexts of this owner are trusted,

@@ -36,7 +36,7 @@ pub fn spec_from_bytes(
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
         return Err(WireError::malformed("records of parameters", "one", layout.entries.len()));
     }
-    let json = layout.record(bytes, 0, options)?;
+    let json = layout.record(bytes, 0)?;
     let spec: ParamsSpec = serde_json::from_slice(json)
         .map_err(|e| WireError::malformed("parameters", "the JSON of a specification", e))?;
     if canonical_json(&spec).as_bytes() != json || ParamsId::of_spec(&spec) != layout.id {

@@ -58,7 +58,7 @@ pub fn from_bytes(
             ));
         }
         let t = params.plaintext_ring().modulus(exponent);
-        let (record, n) = (layout.record(bytes, i, options)?, params.degree());
+        let (record, n) = (layout.record(bytes, i)?, params.degree());
         let width = width_of(params, exponent);
         if record.len() != packed_len(n, width) {
             return Err(WireError::malformed(

@@ -6,7 +6,6 @@ use everlevel_ring::{Basis, Cpu, Eval, Poly, Ring};
 use rayon::prelude::*;
 
 use crate::error::WireError;
-use crate::options::ReadOptions;
 use crate::pack::{pack, packed_len, unpack, width_below};
 
 /// The bytes of one limb.
@@ -33,12 +32,7 @@ pub(crate) fn write_poly(ring: &Ring, poly: &Poly<Eval>, mut out: &mut [u8]) {
 
 /// Reads a polynomial over `basis` from exactly [`poly_len`] bytes, which are there before anything
 /// is allocated.
-pub(crate) fn read_poly(
-    cpu: &Cpu,
-    basis: Basis,
-    bytes: &[u8],
-    options: &ReadOptions,
-) -> Result<Poly<Eval>, WireError> {
+pub(crate) fn read_poly(cpu: &Cpu, basis: Basis, bytes: &[u8]) -> Result<Poly<Eval>, WireError> {
     let ring = cpu.ring();
     let needed = poly_len(ring, basis);
     if bytes.len() != needed {
@@ -57,7 +51,7 @@ pub(crate) fn read_poly(
         let largest = unpack(slice, width_below(q), &mut limb);
         let found = largest
             .ok_or_else(|| WireError::malformed("last bits of a limb", 0, "something else"))?;
-        if options.checked && found >= q {
+        if found >= q {
             return Err(WireError::OutOfRange {
                 what: "residues of a polynomial",
                 found,

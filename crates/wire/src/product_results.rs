@@ -66,7 +66,6 @@ impl Record for CompactCiphertext {
         (_, descriptor): (usize, &[u8]),
         record: &[u8],
         _: Belief<'_>,
-        _: &ReadOptions,
     ) -> Result<Self, WireError> {
         read(params, layout, descriptor, record, 2)
     }

@@ -72,7 +72,6 @@ impl Record for Product {
         (i, descriptor): (usize, &[u8]),
         record: &[u8],
         belief: Belief<'_>,
-        options: &ReadOptions,
     ) -> Result<Self, WireError> {
         let (stated, encoding) = decode_meta(descriptor)?;
         if encoding != FULL {
@@ -80,7 +79,7 @@ impl Record for Product {
         }
         let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
         let basis = params.chain().basis(meta.level);
-        let polys = read_polys(params, components(params), basis, record, options)?;
+        let polys = read_polys(params, components(params), basis, record)?;
         Ok(Product::from_parts(params, meta, polys)?)
     }
 }

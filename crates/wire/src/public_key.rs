@@ -48,10 +48,9 @@ pub fn from_bytes(
             layout.entries.len(),
         ));
     }
-    let mut body = Reader::new(layout.record(bytes, 0, options)?);
+    let mut body = Reader::new(layout.record(bytes, 0)?);
     let seed = if params.components() > 1 { Some(body.array::<SEED_BYTES>()?) } else { None };
-    let first =
-        read_poly(params.cpu(), params.chain().basis(params.chain().top()), body.rest(), options)?;
+    let first = read_poly(params.cpu(), params.chain().basis(params.chain().top()), body.rest())?;
     let key = PublicKey::from_parts(params, first, seed)?.owned_by(layout.owners.owner);
     Ok((key, layout.metadata))
 }

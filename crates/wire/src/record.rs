@@ -6,7 +6,7 @@ use everlevel_scheme::{KeyId, Params};
 use crate::error::WireError;
 use crate::format::{Layout, Planned};
 use crate::kind::ObjectKind;
-use crate::options::{Belief, ReadOptions};
+use crate::options::Belief;
 
 /// An object of which files hold many.
 pub trait Record: Sized + Send + Sync {
@@ -36,6 +36,5 @@ pub trait Record: Sized + Send + Sync {
         place: (usize, &[u8]),
         record: &[u8],
         belief: Belief<'_>,
-        options: &ReadOptions,
     ) -> Result<Self, WireError>;
 }

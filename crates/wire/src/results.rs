@@ -49,7 +49,7 @@ pub fn from_bytes(
 ) -> Result<(Vec<CompactCiphertext>, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::RESULTS, params, options)?;
     let one = |i: usize| {
-        let record = layout.record(bytes, i, options)?;
+        let record = layout.record(bytes, i)?;
         read(params, &layout, &layout.entries[i].0.descriptor, record, 1)
     };
     let results = (0..layout.entries.len()).map(one).collect::<Result<_, WireError>>()?;

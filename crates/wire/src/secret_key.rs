@@ -108,8 +108,7 @@ pub fn from_bytes(
             ));
         }
         last = Some(role);
-        parts[role as usize] =
-            Some(read_small(layout.record(bytes, i, options)?, params.degree())?);
+        parts[role as usize] = Some(read_small(layout.record(bytes, i)?, params.degree())?);
     }
     let [main, ratio, sparse] = parts;
     let main = main.ok_or_else(|| {

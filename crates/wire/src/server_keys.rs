@@ -55,40 +55,27 @@ pub fn from_bytes(
     let records = KeyRecord::of_layout(params, &layout)?;
     let Owners { owner, change_from } = layout.owners;
     let mut keys = ServerKeys::empty(params).owned_by(owner, change_from);
+    let seeded = options.seeded_keys;
     let (mut encapsulation, mut sparse): (Option<SwitchingKey>, Vec<_>) = (None, Vec::new());
     for (i, record) in records.iter().enumerate() {
-        let body = layout.record(bytes, i, options)?;
+        let body = layout.record(bytes, i)?;
         match record.purpose {
             Purpose::Relin(id) => {
-                keys.insert(ServerKey::Relin(id, record.read_switch(params, body, options)?))
+                keys.insert(ServerKey::Relin(id, record.read_switch(params, body, seeded)?))
             }
             Purpose::Galois(g, id) => {
-                keys.insert(ServerKey::Galois(g, id, record.read_switch(params, body, options)?))
+                keys.insert(ServerKey::Galois(g, id, record.read_switch(params, body, seeded)?))
             }
             Purpose::Encapsulation => {
-                encapsulation = Some(record.read_switch(params, body, options)?)
+                encapsulation = Some(record.read_switch(params, body, seeded)?)
             }
-            Purpose::Sparse(_) => sparse.push(record.read_sparse(params, body, options)?),
+            Purpose::Sparse(_) => sparse.push(record.read_sparse(params, body)?),
         }
     }
     if !sparse.is_empty() {
         keys.insert(ServerKey::Bootstrap(BootstrapKey::from_parts(params, encapsulation, sparse)?));
     }
     Ok((keys, layout.metadata))
-}
-
-/// [`from_bytes`] without the checksums and without the check that residues are below their primes.
-/// Residues that are not make results wrong, and that is all they do.
-///
-/// # Errors
-/// As [`from_bytes`].
-#[cfg(feature = "hazmat")]
-pub fn from_bytes_unchecked(
-    params: &Params,
-    bytes: &[u8],
-    options: &ReadOptions,
-) -> Result<(ServerKeys, Metadata), WireError> {
-    from_bytes(params, bytes, &options.unchecked())
 }
 
 /// What server keys take in their file, by kind.
@@ -128,13 +115,4 @@ impl SizeReport {
     pub fn total_bytes(&self) -> u64 {
         self.relin.1 + self.galois.1 + self.bootstrap.1
     }
-}
-
-/// The plan that server keys in bytes amount to, from their index alone.
-///
-/// # Errors
-/// Whatever is not as the format says in header and index, keys of other parameters.
-pub fn plan_of(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<KeyPlan, WireError> {
-    let layout = Layout::of(bytes, ObjectKind::SERVER_KEYS, params, options)?;
-    Ok(KeyRecord::plan(&KeyRecord::of_layout(params, &layout)?))
 }

@@ -165,7 +165,7 @@ pub fn from_bytes(
     };
     let label = Label::decode(&entry.descriptor)?;
     label.check_length(entry.length)?;
-    let data = layout.record(bytes, 0, options)?.to_vec();
+    let data = layout.record(bytes, 0)?.to_vec();
     let (owner, Label { mode, iv, aes_key }) = (layout.owners.owner, label);
     Ok((StoredUpload { mode, iv, aes_key, owner, data }, layout.metadata))
 }

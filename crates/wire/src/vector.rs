@@ -37,9 +37,9 @@ pub(crate) fn from_bytes<T: Record>(
     let belief =
         options.belief(layout.entries.len(), layout.owners.owner, || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
-        let record = layout.record(bytes, i, options)?;
+        let record = layout.record(bytes, i)?;
         let descriptor = &layout.entries[i].0.descriptor;
-        T::read_one(params, &layout, (i, descriptor), record, belief, options)
+        T::read_one(params, &layout, (i, descriptor), record, belief)
     };
     let all = (0..layout.entries.len()).into_par_iter().map(read);
     Ok((all.collect::<Result<_, WireError>>()?, layout.metadata))

@@ -275,9 +275,9 @@ impl<T: Record> VectorReader<T> {
         let element = |i: usize| {
             let (entry, range) = &self.layout.entries[i];
             let record = &bytes[(range.start - start) as usize..(range.end - start) as usize];
-            self.layout.verify(i, record, &self.options)?;
+            self.layout.verify(i, record)?;
             let place = (i, &entry.descriptor[..]);
-            let x = T::read_one(&self.params, &self.layout, place, record, belief, &self.options)?;
+            let x = T::read_one(&self.params, &self.layout, place, record, belief)?;
             self.bound.as_ref().map_or(Ok(()), |bound| bound.check(i, x.record_seed()))?;
             Ok::<_, WireError>(x)
         };

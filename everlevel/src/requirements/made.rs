@@ -2,8 +2,8 @@
 
 use everlevel_scheme::noise::least_overflow_bound;
 use everlevel_scheme::params::largest_modulus;
-use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
-use everlevel_scheme::{Form, OptIn, Params, ParamsSpec};
+use everlevel_scheme::spec::BootstrapSpec;
+use everlevel_scheme::{OptIn, Params, ParamsSpec};
 
 use super::places::Place;
 use crate::planner::{KeyPlanner, multiplications_left};
@@ -29,23 +29,14 @@ fn base_spec(
     special: usize,
 ) -> ParamsSpec {
     ParamsSpec {
-        name,
-        index: place.index,
-        plain_prime: p,
         plain_exponent: r,
-        extended_exponent: 0,
         base_bits,
         word_bits,
-        words: 0,
         // Short primes of different sizes let the chain stop near any size.
         fine_bits: vec![word_bits - 4, word_bits - 8],
         special,
         digit_size: special,
-        form: Form::Bgv,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
+        ..ParamsSpec::new(name, place.index, p)
     }
 }
 

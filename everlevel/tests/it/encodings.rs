@@ -2,7 +2,6 @@
 //! from).
 
 use everlevel::{GaloisElement, OptIn, Params, ParamsSpec, Plaintext, SlotShape};
-use everlevel_scheme::spec::{Assumption, SecretKind};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<u64> {
@@ -11,24 +10,7 @@ fn numbers(value: &Value) -> Vec<u64> {
 
 /// The ring of degree n modulo t. Nothing is encrypted here.
 fn ring(n: u64, t: u64) -> Params {
-    let spec = ParamsSpec {
-        name: "insecure_encodings".into(),
-        index: 2 * n,
-        plain_prime: t,
-        plain_exponent: 1,
-        extended_exponent: 0,
-        base_bits: 50,
-        word_bits: 50,
-        words: 1,
-        fine_bits: vec![],
-        special: 1,
-        digit_size: 1,
-        form: Default::default(),
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
-    };
+    let spec = ParamsSpec { words: 1, ..ParamsSpec::new("insecure_encodings", 2 * n, t) };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }
 

@@ -34,22 +34,14 @@ fn sets() -> Vec<Params> {
             (form == Form::Bgv && assumption == Assumption::Rlwe && index.is_power_of_two())
                 .then(|| BootstrapSpec::encapsulated(2));
         ParamsSpec {
-            name: name.into(),
-            index,
-            plain_prime,
-            plain_exponent: 1,
-            extended_exponent: 0,
             base_bits: 36,
             word_bits: 40,
             words: 2,
-            fine_bits: vec![],
-            special: 1,
-            digit_size: 1,
             form,
-            through_bgv: false,
             assumption,
             secret,
             bootstrap,
+            ..ParamsSpec::new(name, index, plain_prime)
         }
     };
     let all = [

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use everlevel::{Form, ParamsSpec};
 use everlevel_cli::console::args::value_name;
-use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, SecretKind};
 
 use super::tables::{RemovalRow, Row, TABLE_3, TABLE_5};
 use crate::args::{Arithmetic, Variant};
@@ -56,28 +56,27 @@ pub fn recrypt_spec(
     };
     let digit_form = if arithmetic == Arithmetic::Bfv { Form::Bfv } else { Form::Bgv };
     ParamsSpec {
-        name: format!(
-            "chen-han-{}e{}-n{log_degree}-{}-{}",
-            row.p,
-            row.r,
-            value_name(&variant),
-            value_name(&arithmetic)
-        ),
-        index: 2 << log_degree,
-        plain_prime: row.p,
         plain_exponent: row.r,
-        extended_exponent: 0,
         base_bits,
-        word_bits: 50,
         words,
         fine_bits,
         special: 3,
         digit_size: 3,
         form,
         through_bgv,
-        assumption: Assumption::Rlwe,
         secret,
         bootstrap: Some(BootstrapSpec { mode: Some(mode), digit_form, ..bootstrap }),
+        ..ParamsSpec::new(
+            format!(
+                "chen-han-{}e{}-n{log_degree}-{}-{}",
+                row.p,
+                row.r,
+                value_name(&variant),
+                value_name(&arithmetic)
+            ),
+            2 << log_degree,
+            row.p,
+        )
     }
 }
 
@@ -97,22 +96,17 @@ pub fn removal_spec(row: &RemovalRow, quick: bool) -> ParamsSpec {
     let index = row.index[usize::from(quick)];
     let (words, fine_bits) = split(REMOVAL_LOG_Q, 40);
     ParamsSpec {
-        name: format!("chen-han-removal-{}-{}-{}-m{index}", row.p, row.e, row.v),
-        index,
-        plain_prime: row.p,
         plain_exponent: row.e,
-        extended_exponent: 0,
         base_bits: 40,
-        word_bits: 50,
         words,
         fine_bits,
         special: 4,
         digit_size: 4,
-        form: Form::Bgv,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
+        ..ParamsSpec::new(
+            format!("chen-han-removal-{}-{}-{}-m{index}", row.p, row.e, row.v),
+            index,
+            row.p,
+        )
     }
 }
 

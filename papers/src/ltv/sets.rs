@@ -3,7 +3,7 @@
 //! finds. Block size 2, that is LLL, finds these keys (Albrecht–Bai–Ducas 2016, Kirchner–Fouque
 //! 2017, Ducas–van Woerden 2021).
 
-use everlevel::{Form, ParamsSpec};
+use everlevel::ParamsSpec;
 use everlevel_scheme::spec::{Assumption, SecretKind};
 
 /// The ring and the size of the modulus of the paper's AES with 2,048 blocks, log q = 1271, and
@@ -16,21 +16,13 @@ const SETS: [(&str, u64, [u32; 4]); 2] =
 /// The sets, n = 32768 first.
 pub fn ntru_sets() -> [ParamsSpec; 2] {
     SETS.map(|(name, index, fine_bits)| ParamsSpec {
-        name: name.into(),
-        index,
-        plain_prime: 2,
-        plain_exponent: 1,
-        extended_exponent: 0,
         base_bits: 47,
-        word_bits: 50,
         words: 21,
         fine_bits: fine_bits.to_vec(),
         special: 7,
         digit_size: 7,
-        form: Form::Bgv,
-        through_bgv: false,
         assumption: Assumption::Ntru,
         secret: SecretKind::TruncatedGaussian,
-        bootstrap: None,
+        ..ParamsSpec::new(name, index, 2)
     })
 }

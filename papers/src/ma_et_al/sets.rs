@@ -5,8 +5,8 @@
 //! bits. The moduli have the paper's total size, log2 QP, less up to 24 bits that make no prime; a
 //! quarter to a third of it is P.
 
-use everlevel::{Form, ParamsSpec};
-use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel::ParamsSpec;
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, SecretKind};
 
 /// How a set of the paper removes digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -168,20 +168,13 @@ impl PaperSet {
             Variant::B => Some("global".into()),
         };
         ParamsSpec {
-            name: self.name(),
-            index: self.index,
-            plain_prime: self.p,
             plain_exponent: self.r,
-            extended_exponent: 0,
             base_bits,
             word_bits: WORD,
             words: words as usize,
             fine_bits,
             special: self.special,
             digit_size: self.special,
-            form: Form::Bgv,
-            through_bgv: false,
-            assumption: Assumption::Rlwe,
             secret: SecretKind::Sparse(120),
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(self.bound),
@@ -194,6 +187,7 @@ impl PaperSet {
                 digit_removal,
                 ..BootstrapSpec::encapsulated(self.weight)
             }),
+            ..ParamsSpec::new(self.name(), self.index, self.p)
         }
     }
 }

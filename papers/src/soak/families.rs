@@ -5,7 +5,7 @@ use everlevel::{KeyPlanner, OptIn, Params, ParamsSpec};
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::params::{find_planner, find_spec};
 use everlevel_scheme::Form;
-use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 
 /// A parameter set and how it is bootstrapped.
 pub struct Family {
@@ -110,27 +110,19 @@ impl Family {
             Ring::Odd { index, p, r, digits, form } => (index, p, r, digits, form),
         };
         Ok(ParamsSpec {
-            name: format!("insecure_{}", self.name),
-            index,
-            plain_prime: p,
             plain_exponent: r,
-            extended_exponent: 0,
-            base_bits: 50,
-            word_bits: 50,
             words: 18,
             fine_bits: vec![46, 42, 38],
             special: 4,
             digit_size: 4,
-            secret: SecretKind::UniformTernary,
             form,
-            through_bgv: false,
-            assumption: Assumption::Rlwe,
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(12),
                 digits: Some(digits),
                 mode: self.mode,
                 ..BootstrapSpec::encapsulated(2)
             }),
+            ..ParamsSpec::new(format!("insecure_{}", self.name), index, p)
         })
     }
 }

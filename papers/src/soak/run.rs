@@ -1,7 +1,8 @@
 //! Key pairs under which random and extreme inputs are bootstrapped, and what is counted.
 
 use everlevel::lab::{Bootstrapper, Evaluator};
-use everlevel::{Ciphertext, KeyPlanner, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel::{Ciphertext, KeyPlanner, Params, SecretKey, ServerKeys};
+use everlevel_cli::commands::bench::measure::wrong_slots;
 use everlevel_cli::console::errors::CliError;
 use everlevel_scheme::spec::BootstrapMode;
 use rand_chacha::ChaCha20Rng;
@@ -91,26 +92,10 @@ impl Soak {
                 gap: gap(&y)?,
                 measured: secret.measure_noise(&y)?,
                 bound: y.noise_bound_bits(),
-                wrong: self.wrong_slots(&secret, &x, &value)?
-                    + self.wrong_slots(&secret, &y, &value)?,
+                wrong: wrong_slots(&secret, &x, &value)? + wrong_slots(&secret, &y, &value)?,
             })
         };
         (0..runs).map(one).collect()
-    }
-
-    fn wrong_slots(
-        &self,
-        secret: &SecretKey,
-        x: &Ciphertext,
-        value: &Plaintext,
-    ) -> Result<usize, CliError> {
-        let found = secret.decrypt(x)?;
-        if found == *value {
-            return Ok(0);
-        }
-        let width = self.params.slot_shape().degree_of_slot();
-        let (a, b) = (found.decode_elements(&self.params)?, value.decode_elements(&self.params)?);
-        Ok(a.chunks(width).zip(b.chunks(width)).filter(|(a, b)| a != b).count())
     }
 }
 

@@ -5,6 +5,8 @@ mod bad_input;
 mod common;
 mod list;
 mod ltv;
+#[path = "../../../cli/tests/it/printed.rs"]
+mod printed;
 mod report;
 mod security;
 mod soak;

@@ -3,8 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use everlevel_scheme::spec::{Assumption, SecretKind};
-use everlevel_scheme::{Form, OptIn, Params, ParamsSpec};
+use everlevel_scheme::{OptIn, Params, ParamsSpec};
 use everlevel_wire::Metadata;
 
 use crate::error::SuiteError;
@@ -156,22 +155,12 @@ impl Workload {
 pub fn spec(log_degree: u32) -> ParamsSpec {
     let insecure = if log_degree < 15 { "insecure_" } else { "" };
     ParamsSpec {
-        name: format!("{insecure}fetch-65537-n{log_degree}"),
-        index: 2 << log_degree,
-        plain_prime: 65_537,
-        plain_exponent: 1,
-        extended_exponent: 0,
         base_bits: 45,
-        word_bits: 50,
         words: 6,
         fine_bits: vec![49, 46, 38, 36],
         special: 6,
         digit_size: 6,
-        form: Form::Bgv,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
+        ..ParamsSpec::new(format!("{insecure}fetch-65537-n{log_degree}"), 2 << log_degree, 65_537)
     }
 }
 

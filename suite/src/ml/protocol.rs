@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use everlevel_scheme::spec::{Assumption, SecretKind};
-use everlevel_scheme::{Form, ParamsSpec};
+use everlevel_scheme::ParamsSpec;
 use everlevel_wire::Metadata;
 
 use crate::instance::Instance;
@@ -42,22 +41,11 @@ pub(super) const PIXELS_AT_ONCE: usize = 44;
 /// searches.
 pub fn spec() -> ParamsSpec {
     ParamsSpec {
-        name: "bgv-68719230977-n13-keyless".into(),
-        index: 1 << 14,
-        plain_prime: 68_719_230_977,
-        plain_exponent: 1,
-        extended_exponent: 0,
         base_bits: 43,
         word_bits: 43,
         words: 2,
-        fine_bits: Vec::new(),
         special: 0,
-        digit_size: 1,
-        form: Form::Bgv,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
+        ..ParamsSpec::new("bgv-68719230977-n13-keyless", 1 << 14, 68_719_230_977)
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use everlevel_scheme::spec::{Assumption, SecretKind};
-use everlevel_scheme::{Form, ParamsSpec};
+use everlevel_scheme::ParamsSpec;
 use everlevel_wire::Metadata;
 
 use crate::instance::Instance;
@@ -33,22 +32,11 @@ const BLOCKS_AT_ONCE: usize = 4;
 /// a constant, so that no stage searches.
 pub fn spec() -> ParamsSpec {
     ParamsSpec {
-        name: "bgv-17179926529-n12-keyless".into(),
-        index: 1 << 13,
-        plain_prime: 17_179_926_529,
-        plain_exponent: 1,
-        extended_exponent: 0,
         base_bits: 48,
         word_bits: 48,
         words: 1,
-        fine_bits: Vec::new(),
         special: 0,
-        digit_size: 1,
-        form: Form::Bgv,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
+        ..ParamsSpec::new("bgv-17179926529-n12-keyless", 1 << 13, 17_179_926_529)
     }
 }
 

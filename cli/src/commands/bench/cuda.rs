@@ -11,7 +11,7 @@ use rand_core::CryptoRng;
 use serde::Serialize;
 
 use super::args::BootstrapArgs;
-use super::measure::Bench;
+use super::measure::{Bench, wrong_slots};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, median, progress, threads};
@@ -108,7 +108,6 @@ type Recorded = Recording<Ciphertext<Gpu>>;
 
 /// A bootstrapping on the device.
 struct Subject<'a> {
-    bench: &'a Bench,
     secret: &'a SecretKey,
     scheme: &'a Evaluator<Gpu, Keys>,
     boot: &'a Bootstrapper<Evaluator<Gpu, Keys>>,
@@ -157,7 +156,7 @@ impl Subject<'_> {
             let equal = x.fingerprint() == expected.fingerprint() && x.meta() == expected.meta();
             checked.ciphertexts += 1;
             checked.differing += usize::from(!equal);
-            checked.wrong_slots += match self.bench.wrong_slots(self.secret, &x, &case.value) {
+            checked.wrong_slots += match wrong_slots(self.secret, &x, &case.value) {
                 // Other bits may decrypt to nothing at all.
                 Err(_) if !equal => self.slots,
                 wrong => wrong?,
@@ -266,7 +265,6 @@ pub fn run(
     let inputs = cases[..batch as usize].iter().map(|case| scheme.upload(&case.input));
     let inputs = inputs.collect::<Result<Vec<Ciphertext<Gpu>>, _>>()?;
     let subject = Subject {
-        bench: &bench,
         secret: &secret,
         scheme: &scheme,
         boot: &boot,

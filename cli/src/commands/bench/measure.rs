@@ -44,6 +44,24 @@ pub struct Outcome {
     pub table_seconds: f64,
 }
 
+/// In how many slots a ciphertext decrypts to another value.
+///
+/// # Errors
+/// A ciphertext of another key, or with too much noise.
+pub fn wrong_slots(
+    secret: &SecretKey,
+    x: &Ciphertext,
+    value: &Plaintext,
+) -> Result<usize, CliError> {
+    let (found, params) = (secret.decrypt(x)?, secret.params());
+    if found == *value {
+        return Ok(0);
+    }
+    let width = params.slot_shape().degree_of_slot();
+    let (a, b) = (found.decode_elements(params)?, value.decode_elements(params)?);
+    Ok(a.chunks(width).zip(b.chunks(width)).filter(|(a, b)| a != b).count())
+}
+
 /// A parameter set with its plan, and the tables that serve all runs.
 pub struct Bench {
     params: Params,
@@ -164,7 +182,7 @@ impl Bench {
         let (mut measured, mut wrong) = (f64::NEG_INFINITY, 0);
         for (x, value) in fresh.iter().zip(&values) {
             measured = secret.measure_noise(x)?.max(measured);
-            wrong += self.wrong_slots(&secret, x, value)?;
+            wrong += wrong_slots(&secret, x, value)?;
         }
         let none = || CliError::failure("no ciphertext was bootstrapped");
         let bits = |x: &Ciphertext| evaluator.capacity_bits(x);
@@ -217,22 +235,6 @@ impl Bench {
         })
     }
 
-    /// In how many slots a ciphertext decrypts to another value.
-    pub(super) fn wrong_slots(
-        &self,
-        secret: &SecretKey,
-        x: &Ciphertext,
-        value: &Plaintext,
-    ) -> Result<usize, CliError> {
-        let found = secret.decrypt(x)?;
-        if found == *value {
-            return Ok(0);
-        }
-        let width = self.params.slot_shape().degree_of_slot();
-        let (a, b) = (found.decode_elements(&self.params)?, value.decode_elements(&self.params)?);
-        Ok(a.chunks(width).zip(b.chunks(width)).filter(|(a, b)| a != b).count())
-    }
-
     /// A ciphertext of random values at the lowest level that bootstrapping accepts, its noise at
     /// the bound: exhausted out by products and sums (x <- x y + z), then switched down, then
     /// multiplied by constants until one more bit would be too much.
@@ -281,7 +283,7 @@ impl Bench {
             x = y;
             value = value.scaled(k, params)?;
         }
-        if self.wrong_slots(secret, &x, &value)? > 0 {
+        if wrong_slots(secret, &x, &value)? > 0 {
             return Err(CliError::failure(
                 "the input of the bootstrapping is wrong already: please report this",
             ));
@@ -308,7 +310,7 @@ impl Bench {
             if evaluator.capacity_bits(&x) >= needed {
                 alive = count;
             }
-            if self.wrong_slots(secret, &x, &value)? > 0 {
+            if wrong_slots(secret, &x, &value)? > 0 {
                 return Err(CliError::failure(format!(
                     "product {count} in a row is wrong: please report this"
                 )));

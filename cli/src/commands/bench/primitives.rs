@@ -8,7 +8,6 @@ use everlevel::{
     PublicKey, SecretKey, ServerKeys,
 };
 use everlevel_arith::{NttTable, primes};
-use everlevel_scheme::spec::{Assumption, SecretKind};
 use rand_core::Rng;
 use serde::Serialize;
 
@@ -49,22 +48,13 @@ fn peer_specs() -> [ParamsSpec; 3] {
     let spec =
         |name: &str, form, log_degree: u32, plain_prime, word_bits, words, special, digit_size| {
             ParamsSpec {
-                name: name.into(),
-                index: 2 << log_degree,
-                plain_prime,
-                plain_exponent: 1,
-                extended_exponent: 0,
                 base_bits: word_bits,
                 word_bits,
                 words,
-                fine_bits: Vec::new(),
                 special,
                 digit_size,
                 form,
-                through_bgv: false,
-                assumption: Assumption::Rlwe,
-                secret: SecretKind::UniformTernary,
-                bootstrap: None,
+                ..ParamsSpec::new(name, 2 << log_degree, plain_prime)
             }
         };
     [

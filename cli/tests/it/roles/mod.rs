@@ -8,20 +8,10 @@ mod mistakes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The program, run in a directory.
-fn run(directory: &Path, args: &[&str]) -> Output {
-    let insecure = ["--insecure-research"];
-    Command::new(env!("CARGO_BIN_EXE_everlevel"))
-        .args(args)
-        .args(insecure)
-        .current_dir(directory)
-        .output()
-        .unwrap()
-}
+use crate::common::run_in as run;
 
 /// Runs the program, which has to succeed, and returns what it prints as JSON.
 fn told(directory: &Path, args: &[&str]) -> Value {

@@ -104,10 +104,6 @@ impl<S: ExactScheme> Aes<S> for BitSliced {
         &self.layout
     }
 
-    fn depth_of_round(&self) -> u32 {
-        4
-    }
-
     fn round(
         &self,
         scheme: &S,

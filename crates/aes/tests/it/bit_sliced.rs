@@ -102,7 +102,7 @@ fn aes_on_the_no_op_scheme() {
 #[test]
 fn decryption_on_the_no_op_scheme() {
     let scheme = NoOp::new(&bgv(2, 32), 1);
-    check_decryption(&scheme, &BitSliced::new(scheme.slot_shape()), 16 * 36, 16 * 18);
+    check_decryption(&scheme, &BitSliced::new(scheme.slot_shape()), 16 * 36, 16 * 18, 4);
 }
 
 #[test]

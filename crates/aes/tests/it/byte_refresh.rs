@@ -10,7 +10,7 @@ use everlevel_aes::{
     Aes, AesError, ByteEmbedding, BytePacking, ByteRefresh, ByteSliced, Cipher, Direction,
     KeySchedule, KeySize,
 };
-use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
+use everlevel_bgv::Ciphertext;
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
@@ -20,6 +20,8 @@ use everlevel_scheme::{
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+
+use crate::common::rounds::party;
 
 /// Bits in slots, with bootstrapping. The overflow of a weight of 2 stays within 12.
 fn params(index: u64, words: usize) -> Params {
@@ -111,10 +113,7 @@ fn bytes_are_refreshed_with_cryptography() {
         refresh_of(&dry, &params).refresh(&dry, &x).unwrap()
     };
     let mut rng = ChaCha20Rng::seed_from_u64(4);
-    let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
+    let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
     let refresh = refresh_of(&scheme, &params);
     let mut state: Vec<Ciphertext> =
         bytes.iter().map(|x| secret.encrypt(&encode(&params, x), &mut rng).unwrap()).collect();
@@ -281,10 +280,7 @@ fn bytes_are_refreshed_at_full_size() {
     }
     let started = Instant::now();
     let mut rng = ChaCha20Rng::seed_from_u64(12);
-    let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
+    let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
     println!(
         "keys of {} MB in {:.1?}",
         scheme.keys().memory_bytes() / 1_000_000,

@@ -5,7 +5,7 @@ use everlevel_aes::integers::{ByteBits, ByteOrder, IntegersFromBytes, joined_alo
 use everlevel_aes::{
     Aes, AesError, ByteEmbedding, ByteSliced, Cipher, Direction, KeySize, Start, UnpackBytes,
 };
-use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
+use everlevel_bgv::Ciphertext;
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{CircuitError, Truncation};
@@ -16,6 +16,8 @@ use everlevel_scheme::{
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+
+use crate::common::rounds::party;
 
 /// p = 2, bits in slots, and integers up to 2^32.
 fn params(index: u64, words: usize, form: Form) -> Params {
@@ -182,10 +184,7 @@ fn bytes_become_integers_with_cryptography_and_within_their_noise() {
         );
 
         let mut rng = ChaCha20Rng::seed_from_u64(index);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let bytes: Vec<_> = plain.iter().map(|x| secret.encrypt(x, &mut rng).unwrap()).collect();
         let open = |x: &Ciphertext| {
             let (measured, bound) = (secret.measure_noise(x).unwrap(), scheme.noise_bound_bits(x));

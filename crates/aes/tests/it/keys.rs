@@ -3,12 +3,13 @@
 use everlevel_aes::{
     Aes, AesError, ByteSliced, KeySchedule, KeySize, Layout, Packed, RoundKeys, UnpackBytes,
 };
-use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
+use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Level, NoOp, Params, Plaintext, Scheme};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
+use crate::common::rounds::party;
 use crate::common::*;
 
 #[test]
@@ -112,10 +113,7 @@ fn expanded_for_real(
     let zero = planner.encrypt(&Plaintext::encode(params, &[]).unwrap()).unwrap();
     let planned = plan(&planner, vec![zero; parts.len()]);
     let mut rng = ChaCha20Rng::seed_from_u64(13);
-    let secret = SecretKey::generate(params, &mut rng);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
+    let (secret, scheme) = party(params, &planner.key_plan(), &mut rng);
     let encrypt = |x: &Vec<u64>| {
         secret.encrypt(&Plaintext::encode_elements(params, x).unwrap(), &mut rng).unwrap()
     };

@@ -13,14 +13,14 @@ use crate::common::*;
 fn byte_sliced_decryption_on_the_no_op_scheme() {
     let scheme = NoOp::new(&bgv(2, 32), 1);
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
-    check_decryption(&scheme, &aes, 16 * 4, 16 * (4 + 3 + 4));
+    check_decryption(&scheme, &aes, 16 * 4, 16 * (4 + 3 + 4), 3);
 }
 
 #[test]
 fn packed_decryption_on_the_no_op_scheme() {
     let scheme = NoOp::new(&lines(20), 1);
     let aes = Packed::new(&scheme, top(&scheme)).unwrap();
-    check_decryption(&scheme, &aes, 4, 4 + 3 + 4 + 3 + 3);
+    check_decryption(&scheme, &aes, 4, 4 + 3 + 4 + 3 + 3, 3);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! measured noise against its bounds, and whole slots.
 
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
-use everlevel_scheme::spec::{Assumption, SecretKind};
+use everlevel_scheme::spec::Assumption;
 use everlevel_scheme::{
     Arithmetic, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PlainModulus,
     Plaintext, SchemeError,
@@ -13,22 +13,13 @@ use rand_core::{Rng, SeedableRng};
 /// n = 64, without bootstrapping.
 pub fn small(p: u64, r: u32, form: Form) -> ParamsSpec {
     ParamsSpec {
-        name: "insecure_small".into(),
-        index: 128,
-        plain_prime: p,
         plain_exponent: r,
-        extended_exponent: 0,
-        base_bits: 50,
-        word_bits: 50,
         words: 11,
         fine_bits: vec![44, 38, 32],
         special: 3,
         digit_size: 3,
-        secret: SecretKind::UniformTernary,
         form,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        bootstrap: None,
+        ..ParamsSpec::new("insecure_small", 128, p)
     }
 }
 

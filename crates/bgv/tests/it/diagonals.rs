@@ -3,7 +3,7 @@
 
 use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_ring::{GaloisElement, PlaintextRing};
-use everlevel_scheme::spec::{Assumption, SecretKind};
+use everlevel_scheme::spec::Assumption;
 use everlevel_scheme::{
     Arithmetic, DiagonalValues, ExactScheme, Form, KeyPlan, Level, LinearMaps, Meta, NextUse, NoOp,
     OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
@@ -13,22 +13,15 @@ use rand_core::{Rng, SeedableRng};
 
 fn params(index: u64, p: u64, r: u32, form: Form, assumption: Assumption) -> Params {
     let spec = ParamsSpec {
-        name: format!("insecure_diagonals-{p}-m{index}"),
-        index,
-        plain_prime: p,
         plain_exponent: r,
-        extended_exponent: 0,
         base_bits: 48,
-        word_bits: 50,
         words: 5,
         fine_bits: vec![46, 42, 38],
         special: 2,
         digit_size: 2,
         form,
-        through_bgv: false,
         assumption,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
+        ..ParamsSpec::new(format!("insecure_diagonals-{p}-m{index}"), index, p)
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }

@@ -76,13 +76,8 @@ fn params(p: u64, assumption: Assumption, (form, through_bgv): (Form, bool)) -> 
         Assumption::Ntru => SecretKind::TruncatedGaussian,
     };
     let spec = ParamsSpec {
-        name: "insecure_random".into(),
-        index: 256,
-        plain_prime: p,
         plain_exponent: 2,
-        extended_exponent: 0,
         base_bits: 44,
-        word_bits: 50,
         words: 6,
         fine_bits: vec![44, 38, 32],
         special: 2,
@@ -91,7 +86,7 @@ fn params(p: u64, assumption: Assumption, (form, through_bgv): (Form, bool)) -> 
         secret,
         form,
         through_bgv,
-        bootstrap: None,
+        ..ParamsSpec::new("insecure_random", 256, p)
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }

@@ -1,14 +1,12 @@
 //! Bootstrapping over indices with square factors, of 2^k times an odd number, and where several
 //! axes carry Frobenius together: on the no-op scheme and with cryptography.
 
-use std::sync::Arc;
-
-use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
-use everlevel_circuit::{CircuitError, Session, rotate_along, sums::total_sum};
+use everlevel_circuit::CircuitError;
+use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{Form, NextUse, NoOp, Plaintext};
+use everlevel_scheme::{Form, NoOp, Plaintext};
 
-use crate::axes_bootstrap::{MODES, Ring, exact_with_cryptography, message, params};
+use crate::axes_bootstrap::{self, MODES, Ring, exact_with_cryptography, message, params};
 
 /// (m, p, r, v, B): of d = 1, of D = 1, bits and their powers, two digits, good and bad dimensions.
 const RINGS: [Ring; 20] = [
@@ -74,37 +72,10 @@ fn bootstrapping_is_exact_over_rings_that_others_are_tested_with() {
     }
 }
 
-/// Bootstraps on the no-op scheme: the message comes back, at the costs and with the keys that were
-/// planned.
+/// In BFV form for the general mode, and in BGV form for the others.
 fn check(ring: Ring, mode: BootstrapMode) {
     let form = if mode == BootstrapMode::Full { Form::Bfv } else { Form::Bgv };
-    let params = params(ring, mode, form, 2);
-    let name = format!("{ring:?}, {mode:?}");
-    let scheme = NoOp::new(&params, 1);
-    let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap())
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
-    let plain = message(&params);
-    let x = scheme.encrypt(&plain).unwrap();
-    let before = scheme.cost();
-    let mut reports: Vec<StageReport> = Vec::new();
-    let fresh = bootstrapper
-        .bootstrap_observed(&scheme, &x, &mut reports)
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
-    let cost = scheme.cost() - before;
-    assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{name}");
-    // The key switch to the sparse key is no part of the circuit.
-    let expected = bootstrapper.costs();
-    assert_eq!(
-        (cost.key_switches, cost.products),
-        (expected.key_switches as u64 + 1, expected.products as u64),
-        "{name}"
-    );
-    let used: std::collections::BTreeSet<_> =
-        scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
-    assert!(used.iter().eq(bootstrapper.galois_elements()), "{name}");
-    let removals = reports.iter().filter(|r| r.stage == Stage::DigitRemoval).count();
-    let degree = params.slot_shape().degree_of_slot();
-    assert_eq!(removals, if mode == BootstrapMode::Thin { 1 } else { degree }, "{name}");
+    axes_bootstrap::check(ring, mode, form);
 }
 
 #[test]
@@ -148,22 +119,7 @@ fn bootstrapping_is_exact_with_cryptography_over_any_index() {
 #[test]
 fn circuits_of_any_depth_run_where_several_axes_carry_frobenius() {
     // A bad dimension ahead of the last one.
-    let params = params((9 * 5, 19, 1, 1, 8), BootstrapMode::Thin, Form::Bgv, 2);
-    let scheme = Arc::new(NoOp::new(&params, 1));
-    let bootstrapper =
-        Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap());
-    let auto = Session::new(scheme.clone(), bootstrapper);
-    let (columns, p) = (params.slot_shape().columns(), params.plain_modulus());
-    let mut values: Vec<u64> = (1..=params.slots() as u64).collect();
-    let mut x = auto.share(scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap());
-    for _ in 0..150 {
-        x = auto.rotate_along(&auto.mul(&x, &x).unwrap(), 0, 1).unwrap();
-        x = auto.add_scalar(&x, 3).unwrap();
-        values = values.iter().map(|v| (v * v + 3) % p).collect();
-        values.rotate_left(columns);
-    }
-    assert_eq!(scheme.decrypt(&x.get()).unwrap().decode(&params).unwrap(), values);
-    assert!(auto.bootstraps() > 1);
+    axes_bootstrap::runs_at_any_depth((9 * 5, 19, 1, 1, 8), 0);
 }
 
 #[test]
@@ -176,27 +132,7 @@ fn slots_are_rotated_and_summed_where_several_axes_carry_frobenius() {
         // Two bad dimensions.
         (17 * 27, 19, 1, 1, 8),
     ] {
-        let params = params(ring, BootstrapMode::Thin, Form::Bgv, 2);
-        let (shape, t) = (params.slot_shape(), params.plain_modulus());
-        let values: Vec<u64> = (0..params.slots() as u64).map(|i| (i * i + 1) % t).collect();
-        let scheme = NoOp::new(&params, 1);
-        let x = scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap();
-        let open = |x: &_| scheme.decrypt(x).unwrap().decode(&params).unwrap();
-        let sizes: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
-        for (a, &size) in sizes.iter().enumerate() {
-            let inner: usize = sizes[a + 1..].iter().product();
-            for k in [0, 1, -1] {
-                let moved = rotate_along(&scheme, &x, a, k, NextUse::Keep).unwrap();
-                let from = |s: usize| {
-                    let place = s / inner % size;
-                    s - place * inner + (place as i64 + k).rem_euclid(size as i64) as usize * inner
-                };
-                let want: Vec<u64> = (0..values.len()).map(|s| values[from(s)]).collect();
-                assert_eq!(open(&moved), want, "{ring:?}, {a}, {k}");
-            }
-        }
-        let total = values.iter().sum::<u64>() % t;
-        assert_eq!(open(&total_sum(&scheme, &x).unwrap()), vec![total; values.len()], "{ring:?}");
+        axes_bootstrap::rotates_and_sums(ring);
     }
 }
 

@@ -1,11 +1,12 @@
 //! OR over slots: every single bit, none, all, on rings with and without bad dimensions, and with
 //! cryptography.
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::{AnySlot, CircuitError};
 use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+
+use crate::party::party;
 
 fn bits(params: &Params, ones: impl IntoIterator<Item = usize>) -> Plaintext {
     let mut bits = vec![0; params.slots()];
@@ -66,9 +67,7 @@ fn bits_are_found_with_cryptography() {
     let rehearsed = AnySlot::new(&dry, 2, &mut || 1).unwrap();
     let zero = dry.encrypt(&bits(&params, [])).unwrap();
     rehearsed.apply(&dry, &zero).unwrap();
-    let secret = SecretKey::generate(&params, &mut rng);
-    let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
-    let scheme = Evaluator::new(keys);
+    let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
     let any = AnySlot::new(&scheme, 2, &mut || rng.next_u64()).unwrap();
     for (ones, wanted) in [(vec![], 0), (vec![63], 1), ((0..64).collect(), 1)] {
         let mut rng = ChaCha20Rng::seed_from_u64(3);

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::coordinates::Coordinates;
 use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem};
@@ -10,13 +9,15 @@ use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepC
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::transform::{AxisTransform, Packing};
 use everlevel_circuit::{CircuitError, Session, rotate_along};
-use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{
     ExactScheme, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
 };
+use everlevel_testing::rotated_along;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
+use crate::party::party;
 use crate::together::same_together;
 
 /// (m, p, r, v, B).
@@ -35,22 +36,14 @@ pub(crate) fn params(
         ..BootstrapSpec::encapsulated(weight)
     };
     let spec = ParamsSpec {
-        name: format!("insecure_axes-{p}-m{index}"),
-        index,
-        plain_prime: p,
         plain_exponent: r,
-        extended_exponent: 0,
-        base_bits: 50,
-        word_bits: 50,
         words: 26,
         fine_bits: vec![46, 42, 38],
         special: 4,
         digit_size: 4,
-        secret: SecretKind::UniformTernary,
         form,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
         bootstrap: Some(bootstrap),
+        ..ParamsSpec::new(format!("insecure_axes-{p}-m{index}"), index, p)
     };
     Params::new(spec, OptIn::InsecureAllowFailures).unwrap()
 }
@@ -92,43 +85,42 @@ fn bootstrapping_is_exact_on_the_no_op_scheme() {
         for (mode, form) in
             MODES.into_iter().flat_map(|mode| [(mode, Form::Bgv), (mode, Form::Bfv)])
         {
-            let params = params(ring, mode, form, 2);
-            let name = format!("{ring:?}, {mode:?}, {form:?}");
-            let scheme = NoOp::new(&params, 1);
-            let bootstrapper =
-                Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
-            let plain = message(&params);
-            let x = scheme.encrypt(&plain).unwrap();
-            let before = scheme.cost();
-            let mut reports: Vec<StageReport> = Vec::new();
-            let fresh = bootstrapper
-                .bootstrap_observed(&scheme, &x, &mut reports)
-                .unwrap_or_else(|e| panic!("{name}: {e}"));
-            let cost = scheme.cost() - before;
-            assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{name}");
-            // The key switch to the sparse key is no part of the circuit.
-            let expected = bootstrapper.costs();
-            let found = (cost.key_switches, cost.products);
-            assert_eq!(
-                found,
-                (expected.key_switches as u64 + 1, expected.products as u64),
-                "{name}"
-            );
-            let used: std::collections::BTreeSet<_> =
-                scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
-            assert!(used.iter().eq(bootstrapper.galois_elements()), "{name}");
-            assert!(
-                scheme.capacity_bits(&fresh) > bootstrapper.minimum_capacity(&scheme),
-                "{name}"
-            );
-            let removals = reports.iter().filter(|r| r.stage == Stage::DigitRemoval).count();
-            assert_eq!(
-                removals,
-                if mode == BootstrapMode::Thin { 1 } else { params.slot_shape().degree_of_slot() },
-                "{name}"
-            );
+            check(ring, mode, form);
         }
     }
+}
+
+/// Bootstraps on the no-op scheme: the message comes back, at the costs and with the keys that were
+/// planned, and with capacity for more.
+pub(crate) fn check(ring: Ring, mode: BootstrapMode, form: Form) {
+    let params = params(ring, mode, form, 2);
+    let name = format!("{ring:?}, {mode:?}, {form:?}");
+    let scheme = NoOp::new(&params, 1);
+    let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap())
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    let plain = message(&params);
+    let x = scheme.encrypt(&plain).unwrap();
+    let before = scheme.cost();
+    let mut reports: Vec<StageReport> = Vec::new();
+    let fresh = bootstrapper
+        .bootstrap_observed(&scheme, &x, &mut reports)
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    let cost = scheme.cost() - before;
+    assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{name}");
+    // The key switch to the sparse key is no part of the circuit.
+    let expected = bootstrapper.costs();
+    assert_eq!(
+        (cost.key_switches, cost.products),
+        (expected.key_switches as u64 + 1, expected.products as u64),
+        "{name}"
+    );
+    let used: std::collections::BTreeSet<_> =
+        scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
+    assert!(used.iter().eq(bootstrapper.galois_elements()), "{name}");
+    assert!(scheme.capacity_bits(&fresh) > bootstrapper.minimum_capacity(&scheme), "{name}");
+    let removals = reports.iter().filter(|r| r.stage == Stage::DigitRemoval).count();
+    let degree = params.slot_shape().degree_of_slot();
+    assert_eq!(removals, if mode == BootstrapMode::Thin { 1 } else { degree }, "{name}");
 }
 
 #[test]
@@ -234,9 +226,7 @@ pub(crate) fn exact_with_cryptography(params: &Params, plan: BootstrapPlan, time
         bootstrapper.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
 
     let mut rng = ChaCha20Rng::from_seed([9; 32]);
-    let secret = SecretKey::generate(params, &mut rng);
-    let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
-    let scheme = Evaluator::new(keys);
+    let (secret, scheme) = party(params, &dry.key_plan(), &mut rng);
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
     let mut x = secret.encrypt(&plain, &mut rng).unwrap();
     same_together(&bootstrapper, &scheme, &[&x, &secret.encrypt(&plain, &mut rng).unwrap()]);
@@ -251,20 +241,25 @@ pub(crate) fn exact_with_cryptography(params: &Params, plan: BootstrapPlan, time
 
 #[test]
 fn circuits_of_any_depth_run_over_odd_indices() {
-    let params = params((7 * 13, 127, 1, 1, 12), BootstrapMode::Thin, Form::Bgv, 2);
+    // The last dimension is a bad one.
+    runs_at_any_depth((7 * 13, 127, 1, 1, 12), 1);
+}
+
+/// Squares and rotates along a dimension 150 times, with bootstrapping in between.
+pub(crate) fn runs_at_any_depth(ring: Ring, dimension: usize) {
+    let params = params(ring, BootstrapMode::Thin, Form::Bgv, 2);
     let scheme = Arc::new(NoOp::new(&params, 1));
     let bootstrapper =
         Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap());
     let auto = Session::new(scheme.clone(), bootstrapper);
-    let (columns, p) = (params.slot_shape().columns(), params.plain_modulus());
+    let p = params.plain_modulus();
     let mut values: Vec<u64> = (1..=params.slots() as u64).collect();
     let mut x = auto.share(scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap());
     for _ in 0..150 {
-        // The last dimension is a bad one.
-        x = auto.rotate_along(&auto.mul(&x, &x).unwrap(), 1, 1).unwrap();
+        x = auto.rotate_along(&auto.mul(&x, &x).unwrap(), dimension, 1).unwrap();
         x = auto.add_scalar(&x, 3).unwrap();
         values = values.iter().map(|v| (v * v + 3) % p).collect();
-        values.chunks_exact_mut(columns).for_each(|row| row.rotate_left(1));
+        values = rotated_along(params.slot_shape(), &values, dimension, 1);
     }
     assert_eq!(scheme.decrypt(&x.get()).unwrap().decode(&params).unwrap(), values);
     assert!(auto.bootstraps() > 1);
@@ -274,32 +269,26 @@ fn circuits_of_any_depth_run_over_odd_indices() {
 fn slots_are_rotated_and_summed_along_dimensions() {
     // A good last dimension and two bad ones.
     for ring in [(5 * 11, 31, 1, 1, 8), (7 * 13, 17, 2, 2, 20), (3 * 5 * 17, 2, 1, 4, 4)] {
-        let params = params(ring, BootstrapMode::Thin, Form::Bgv, 2);
-        let (shape, t) = (params.slot_shape(), params.plain_modulus());
-        let values: Vec<u64> = (0..params.slots() as u64).map(|i| (i * i + 1) % t).collect();
-        let scheme = NoOp::new(&params, 1);
-        let x = scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap();
-        let open = |x: &_| scheme.decrypt(x).unwrap().decode(&params).unwrap();
-        let sizes: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
-        for (a, &size) in sizes.iter().enumerate() {
-            let inner: usize = sizes[a + 1..].iter().product();
-            for k in [0, 1, -1] {
-                let moved = rotate_along(&scheme, &x, a, k, NextUse::Keep).unwrap();
-                let from = |s: usize| {
-                    let place = s / inner % size;
-                    s - place * inner + (place as i64 + k).rem_euclid(size as i64) as usize * inner
-                };
-                assert_eq!(
-                    open(&moved),
-                    (0..values.len()).map(|s| values[from(s)]).collect::<Vec<_>>(),
-                    "{ring:?}, {a}, {k}"
-                );
-            }
-        }
-        let total = values.iter().sum::<u64>() % t;
-        assert_eq!(open(&total_sum(&scheme, &x).unwrap()), vec![total; values.len()], "{ring:?}");
-        assert!(rotate_along(&scheme, &x, sizes.len(), 1, NextUse::Keep).is_err());
+        rotates_and_sums(ring);
     }
+}
+
+/// Rotates along every dimension, and sums all slots.
+pub(crate) fn rotates_and_sums(ring: Ring) {
+    let params = params(ring, BootstrapMode::Thin, Form::Bgv, 2);
+    let (shape, t) = (params.slot_shape(), params.plain_modulus());
+    let values: Vec<u64> = (0..params.slots() as u64).map(|i| (i * i + 1) % t).collect();
+    let scheme = NoOp::new(&params, 1);
+    let x = scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap();
+    let open = |x: &_| scheme.decrypt(x).unwrap().decode(&params).unwrap();
+    let dimensions = shape.dimensions().len();
+    for (a, k) in (0..dimensions).flat_map(|a| [0, 1, -1].map(|k| (a, k))) {
+        let moved = rotate_along(&scheme, &x, a, k, NextUse::Keep).unwrap();
+        assert_eq!(open(&moved), rotated_along(shape, &values, a, k), "{ring:?}, {a}, {k}");
+    }
+    let total = values.iter().sum::<u64>() % t;
+    assert_eq!(open(&total_sum(&scheme, &x).unwrap()), vec![total; values.len()], "{ring:?}");
+    assert!(rotate_along(&scheme, &x, dimensions, 1, NextUse::Keep).is_err());
 }
 
 /// Coefficients to coordinates of slots and back: the results of both ways.
@@ -352,10 +341,7 @@ fn transforms_are_exact_with_cryptography_and_within_their_noise() {
         let foretold = there_and_back(&dry, &dry.encrypt(&plain).unwrap());
 
         let mut rng = ChaCha20Rng::from_seed([6; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let found = there_and_back(&scheme, &secret.encrypt(&plain, &mut rng).unwrap());
         for (x, like) in found.iter().zip(&foretold) {
             assert_eq!(secret.decrypt(x).unwrap(), dry.decrypt(like).unwrap(), "{ring:?}");

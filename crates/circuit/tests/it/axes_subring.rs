@@ -1,6 +1,5 @@
 //! Bootstrapping of slots in a subring, over rings of odd index.
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_scheme::spec::BootstrapMode;
@@ -9,6 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use crate::axes_bootstrap::{message, params};
+use crate::party::party;
 
 /// The sum of the images of any polynomial under the powers of Frobenius to the power k: its slots
 /// lie in GR(p^r, k).
@@ -88,10 +88,7 @@ fn slots_in_a_subring_are_bootstrapped_with_cryptography() {
         .unwrap();
 
     let mut rng = ChaCha20Rng::from_seed([3; 32]);
-    let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
+    let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
     let x = bootstrapper.bootstrap(&scheme, &secret.encrypt(&plain, &mut rng).unwrap()).unwrap();
     assert_eq!(secret.decrypt(&x).unwrap(), plain);

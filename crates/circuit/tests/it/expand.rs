@@ -9,6 +9,8 @@ use everlevel_testing::{SplitMix, toy_spec};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
+use crate::party::party;
+
 fn toy(index: u64, p: u64, r: u32) -> Params {
     Params::new(toy_spec(index, p, r), OptIn::InsecureResearch).unwrap()
 }
@@ -91,9 +93,7 @@ fn bounds_hold_on_bgv_and_bfv() {
             });
             visited.unwrap();
             let mut rng = ChaCha20Rng::seed_from_u64(count as u64);
-            let secret = SecretKey::generate(&params, &mut rng);
-            let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
-            let scheme = Evaluator::new(keys);
+            let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
             let x = secret.encrypt(&plain, &mut rng).unwrap();
             let last = expanded(&scheme, &expansion, &x, &values, |x| {
                 let (noise, bound) = (secret.measure_noise(x).unwrap(), scheme.noise_bound_bits(x));

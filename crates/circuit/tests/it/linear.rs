@@ -1,17 +1,18 @@
 //! The homomorphic transforms of one row and of two rows of slots, and unpacking, on the no-op
 //! scheme and on BGV.
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{LinearMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_circuit::unpack::{Repacking, Unpacking};
-use everlevel_scheme::spec::{Assumption, SecretKind};
+use everlevel_scheme::spec::Assumption;
 use everlevel_scheme::{
-    Arithmetic, ExactScheme, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+    Arithmetic, ExactScheme, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+
+use crate::party::party;
 
 fn params(log_degree: u32, p: u64) -> Params {
     params_over(Assumption::Rlwe, log_degree, p)
@@ -19,22 +20,12 @@ fn params(log_degree: u32, p: u64) -> Params {
 
 fn params_over(assumption: Assumption, log_degree: u32, p: u64) -> Params {
     let spec = ParamsSpec {
-        name: format!("insecure_linear-{p}-n{log_degree}"),
-        index: 2 << log_degree,
-        plain_prime: p,
-        plain_exponent: 1,
-        extended_exponent: 0,
-        base_bits: 50,
-        word_bits: 50,
         words: 10,
         fine_bits: vec![46, 42, 38],
         special: 2,
         digit_size: 2,
-        form: Form::Bgv,
-        through_bgv: false,
         assumption,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
+        ..ParamsSpec::new(format!("insecure_linear-{p}-n{log_degree}"), 2 << log_degree, p)
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }
@@ -121,10 +112,7 @@ fn transforms_are_exact_on_bgv() {
         there_and_back(&dry, &dry.encrypt(&plain).unwrap(), &splits);
 
         let mut rng = ChaCha20Rng::from_seed([4; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let [there, back] =
             there_and_back(&scheme, &secret.encrypt(&plain, &mut rng).unwrap(), &splits);
         assert_eq!(secret.decrypt(&there).unwrap().coefficients(), polynomial, "p = {p}");
@@ -203,10 +191,7 @@ fn unpacking_and_repacking_on_bgv() {
             apart_and_together(&dry, &x, |x| dry.decrypt(x).unwrap().coefficients().to_vec());
 
         let mut rng = ChaCha20Rng::from_seed([5; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let open = |x: &_| {
             assert!(secret.measure_noise(x).unwrap() <= scheme.noise_bound_bits(x));
             secret.decrypt(x).unwrap().coefficients().to_vec()

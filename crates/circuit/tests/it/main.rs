@@ -12,6 +12,7 @@ mod linear;
 mod noop;
 mod ntru;
 mod packing;
+mod party;
 mod ranges;
 mod repeating;
 mod rlwe;

@@ -1,10 +1,11 @@
 //! Circuits over NTRU: what is planned on the no-op scheme runs on ciphertexts of one component.
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_scheme::{NextUse, NoOp, OptIn, Params, Plaintext};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+
+use crate::party::party;
 
 #[test]
 fn polynomials_are_exact_over_ntru() {
@@ -22,10 +23,7 @@ fn polynomials_are_exact_over_ntru() {
         let dry = NoOp::new(&params, 1);
         let foretold =
             plan.evaluate(&dry, &dry.encrypt(&plain).unwrap(), NextUse::Keep).unwrap().remove(0);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(
-            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-        );
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let x = secret.encrypt(&plain, &mut rng).unwrap();
         let y = plan.evaluate(&scheme, &x, NextUse::Keep).unwrap().remove(0);
         assert_eq!(y.meta(), foretold.meta(), "{name}");

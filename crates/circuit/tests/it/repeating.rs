@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
+use everlevel_bgv::SecretKey;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::sums::total_sum;
@@ -17,6 +17,8 @@ use everlevel_scheme::{
 use everlevel_testing::{SplitMix, toy_spec};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+
+use crate::party::party;
 
 /// A toy set of index m for integers modulo p^r in `slots` slots.
 fn params((index, p, r, slots): (u64, u64, u32, usize), mode: BootstrapMode, form: Form) -> Params {
@@ -103,9 +105,7 @@ fn used_slots_are_bootstrapped_with_cryptography() {
             .unwrap();
 
         let mut rng = ChaCha20Rng::from_seed([5; 32]);
-        let secret = SecretKey::generate(&params, &mut rng);
-        let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
-        let scheme = Evaluator::new(keys);
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
         let x = secret.encrypt(&plain, &mut rng).unwrap();
         let mut reports: Vec<StageReport> = Vec::new();

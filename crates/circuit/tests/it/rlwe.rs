@@ -9,7 +9,7 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::rotate_by_keys;
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
     Arithmetic, Automorphisms, ExactScheme, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
     ParamsSpec, Plaintext, Scheme,
@@ -18,6 +18,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
+use crate::party::party;
 use crate::together::same_together;
 
 /// The keys of one bootstrapping, from a dry run; and what every stage left there.
@@ -88,9 +89,7 @@ fn bootstrapping_is_exact_on_bgv() {
         let plan = BootstrapPlan::balanced(params.slots()).with_digits(digits);
         let (key_plan, dry) = dry_run(&params, &plan, &plain);
 
-        let secret = SecretKey::generate(&params, &mut rng);
-        let keys = ServerKeys::generate(&secret, &key_plan, &mut rng, |_, _| ()).unwrap();
-        let scheme = Evaluator::new(keys);
+        let (secret, scheme) = party(&params, &key_plan, &mut rng);
         let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
         bootstrapper.prepare(&scheme, &dry).unwrap();
         let exhausted = secret.encrypt_at(&plain, Level(1), &mut rng).unwrap();
@@ -160,13 +159,8 @@ impl Case {
             }
         };
         let spec = ParamsSpec {
-            name: "insecure_through".into(),
-            index: 2 << self.log_degree,
-            plain_prime: self.p,
             plain_exponent: self.r,
-            extended_exponent: 0,
             base_bits: (bits as u32 + 20).max(34),
-            word_bits: 50,
             words: 18,
             fine_bits: vec![44, 38, 32],
             special: 3,
@@ -174,13 +168,13 @@ impl Case {
             secret,
             form,
             through_bgv,
-            assumption: Assumption::Rlwe,
             bootstrap: Some(BootstrapSpec {
                 mode: Some(self.mode),
                 digits: Some(self.v),
                 digit_removal: Some(self.digits.into()),
                 ..bootstrap
             }),
+            ..ParamsSpec::new("insecure_through", 2 << self.log_degree, self.p)
         };
         Params::new(spec, OptIn::InsecureAllowFailures).unwrap()
     }
@@ -277,10 +271,7 @@ fn check(case: &Case, form: (Form, bool)) {
     assert_eq!(dry.decrypt(&fresh).unwrap(), expected, "{name}: the no-op scheme");
     let foretold_meta = *fresh.meta();
 
-    let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
+    let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
     let mut encrypt = |value, level| secret.encrypt_at(value, level, &mut rng).unwrap();
     let top = params.chain().top();
@@ -376,9 +367,7 @@ fn a_route_does_not_fall_below_keys_that_it_still_needs() {
     plan.add_galois(&params, shape.rotation(1), high);
     plan.add_galois(&params, shape.rotation(-4), low);
     let mut rng = ChaCha20Rng::from_seed([8; 32]);
-    let secret = SecretKey::generate(&params, &mut rng);
-    let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();
-    let scheme = Evaluator::new(keys);
+    let (secret, scheme) = party(&params, &plan, &mut rng);
     assert_eq!(scheme.galois_level(shape.rotation(1), low), None);
     assert_eq!(scheme.galois_level(shape.rotation(-4), high), Some(low));
 

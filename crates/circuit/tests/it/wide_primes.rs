@@ -1,13 +1,14 @@
 //! Bootstrapping of plaintexts modulo primes of 31 bits, whose q0 is a product of two primes above
 //! 2^62: with cryptography, every coefficient compared.
 
-use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{Form, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
 use everlevel_testing::toy_spec;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+
+use crate::party::party;
 
 /// 2^31 - 1, of order 2 modulo every power of two: slots of degree 2 in one row.
 const MERSENNE: u64 = (1 << 31) - 1;
@@ -58,9 +59,7 @@ fn primes_of_31_bits_are_bootstrapped_exactly() {
         let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap();
         let foretold = bootstrapper.bootstrap(&dry, &dry.encrypt(&plain).unwrap()).unwrap();
 
-        let secret = SecretKey::generate(&params, &mut rng);
-        let keys = ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap();
-        let scheme = Evaluator::new(keys);
+        let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
         let mut x = secret.encrypt(&plain, &mut rng).unwrap();
         for _ in 0..2 {

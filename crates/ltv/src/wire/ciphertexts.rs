@@ -6,8 +6,8 @@ use everlevel_wire::container::{
 };
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError};
 
+use super::layout;
 use super::rows::{read_rows, rows_len, write_rows};
-use super::{layout, params::id_of};
 use crate::ciphertext::LtvCiphertext;
 use crate::spec::LtvParams;
 
@@ -32,7 +32,7 @@ pub fn to_bytes(
         })
     };
     let records = ciphertexts.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
-    encode(ObjectKind::LTV_CIPHERTEXTS, id_of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::LTV_CIPHERTEXTS, params.id(), metadata, &records, |i, out| {
         write_rows(params, ciphertexts[i].poly(), out)
     })
 }
@@ -55,7 +55,7 @@ pub fn from_bytes(
             return Err(WireError::malformed("encoding of a ciphertext", FULL, encoding));
         }
         let meta = believed(params, belief, i, stated)?;
-        let poly = read_rows(params, meta.level.0 + 1, layout.record(bytes, i, options)?)?;
+        let poly = read_rows(params, meta.level.0 + 1, layout.record(bytes, i)?)?;
         Ok(LtvCiphertext::from_parts(params, meta, poly)?)
     };
     let ciphertexts = (0..layout.entries.len()).map(read).collect::<Result<_, WireError>>()?;

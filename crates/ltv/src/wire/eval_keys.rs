@@ -5,8 +5,8 @@ use everlevel_ring::GaloisElement;
 use everlevel_wire::container::{Planned, Reader, encode};
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError};
 
+use super::layout;
 use super::rows::{read_rows, rows_len, write_rows};
-use super::{layout, params::id_of};
 use crate::adic::AdicPoly;
 use crate::gadget::KeyForm;
 use crate::spec::LtvParams;
@@ -33,7 +33,7 @@ pub fn to_bytes(keys: &LtvEvalKeys, metadata: &Metadata) -> Result<Vec<u8>, Wire
         length: digits.len() * rows_len(params, rows),
     };
     let records: Vec<Planned> = all.iter().map(plan).collect();
-    encode(ObjectKind::LTV_EVAL_KEYS, id_of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::LTV_EVAL_KEYS, params.id(), metadata, &records, |i, out| {
         out.chunks_mut(rows_len(params, rows))
             .zip(&all[i].1)
             .for_each(|(out, digit)| write_rows(params, digit, out));
@@ -69,7 +69,7 @@ pub fn from_bytes(
             )
         })?;
         last = exponent;
-        let record = layout.record(bytes, i, options)?;
+        let record = layout.record(bytes, i)?;
         if record.len() != count * rows_len(params, rows) {
             return Err(WireError::malformed(
                 "bytes of a key",

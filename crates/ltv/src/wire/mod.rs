@@ -19,5 +19,5 @@ fn layout(
     params: &LtvParams,
     options: &ReadOptions,
 ) -> Result<Layout, WireError> {
-    Layout::parse(bytes, options)?.expect_id(kind, params::id_of(params), params.name())
+    Layout::parse(bytes, options)?.expect_id(kind, params.id(), params.name())
 }

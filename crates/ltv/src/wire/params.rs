@@ -2,28 +2,18 @@
 
 use everlevel_scheme::OptIn;
 use everlevel_wire::container::{Layout, Planned, encode};
-use everlevel_wire::{Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
+use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError};
 
 use crate::spec::{LtvParams, LtvSpec};
-
-/// [`LtvSpec::canonical_json`].
-pub fn canonical_json(spec: &LtvSpec) -> String {
-    spec.canonical_json()
-}
-
-/// [`LtvParams::id`].
-pub fn id_of(params: &LtvParams) -> ParamsId {
-    params.id()
-}
 
 /// A parameter set as bytes.
 ///
 /// # Errors
 /// Metadata of 4 GiB or more.
 pub fn to_bytes(params: &LtvParams, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
-    let json = canonical_json(params.spec());
+    let json = params.spec().canonical_json();
     let record = Planned { descriptor: Vec::new(), length: json.len() };
-    encode(ObjectKind::LTV_PARAMS, id_of(params), metadata, &[record], |_, out| {
+    encode(ObjectKind::LTV_PARAMS, params.id(), metadata, &[record], |_, out| {
         out.copy_from_slice(json.as_bytes())
     })
 }
@@ -40,10 +30,10 @@ pub fn spec_from_bytes(
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
         return Err(WireError::malformed("records of parameters", "one", layout.entries.len()));
     }
-    let json = layout.record(bytes, 0, options)?;
+    let json = layout.record(bytes, 0)?;
     let spec: LtvSpec = serde_json::from_slice(json)
         .map_err(|e| WireError::malformed("parameters", "the JSON of a specification", e))?;
-    if canonical_json(&spec).as_bytes() != json || spec.id() != layout.id {
+    if spec.canonical_json().as_bytes() != json || spec.id() != layout.id {
         return Err(WireError::malformed(
             "parameters",
             "canonical JSON with the id of the header",

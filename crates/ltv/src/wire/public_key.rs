@@ -3,8 +3,8 @@
 use everlevel_wire::container::{Planned, encode};
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError};
 
+use super::layout;
 use super::rows::{read_rows, rows_len, write_rows};
-use super::{layout, params::id_of};
 use crate::keys::LtvPublicKey;
 use crate::spec::LtvParams;
 
@@ -15,7 +15,7 @@ use crate::spec::LtvParams;
 pub fn to_bytes(key: &LtvPublicKey, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
     let (params, h) = (key.params(), key.digits());
     let record = Planned { descriptor: Vec::new(), length: rows_len(params, h.rows()) };
-    encode(ObjectKind::LTV_PUBLIC_KEY, id_of(params), metadata, &[record], |_, out| {
+    encode(ObjectKind::LTV_PUBLIC_KEY, params.id(), metadata, &[record], |_, out| {
         write_rows(params, &h, out)
     })
 }
@@ -37,6 +37,6 @@ pub fn from_bytes(
             layout.entries.len(),
         ));
     }
-    let h = read_rows(params, params.key_rows(), layout.record(bytes, 0, options)?)?;
+    let h = read_rows(params, params.key_rows(), layout.record(bytes, 0)?)?;
     Ok((LtvPublicKey::from_parts(params, &h)?, layout.metadata))
 }

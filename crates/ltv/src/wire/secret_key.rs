@@ -4,7 +4,7 @@ use everlevel_wire::container::{Planned, encode, read_small, small_len, write_sm
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError};
 use zeroize::Zeroizing;
 
-use super::{layout, params::id_of};
+use super::layout;
 use crate::keys::LtvSecretKey;
 use crate::spec::LtvParams;
 
@@ -25,7 +25,7 @@ pub fn expose_to_bytes(
     let fill = |i: usize, out: &mut [u8]| write_small(&exposed[i], out);
     Ok(Zeroizing::new(encode(
         ObjectKind::LTV_SECRET_KEY,
-        id_of(secret.params()),
+        secret.params().id(),
         metadata,
         &records,
         fill,
@@ -46,7 +46,7 @@ pub fn from_bytes(
     if !layout.entries.iter().map(|(entry, _)| &entry.descriptor[..]).eq([&[0][..], &[1]]) {
         return Err(WireError::malformed("records of a secret key", "u and g", "others"));
     }
-    let part = |i: usize| read_small(layout.record(bytes, i, options)?, params.degree());
+    let part = |i: usize| read_small(layout.record(bytes, i)?, params.degree());
     let (u, g) = (part(0)?, part(1)?);
     Ok((LtvSecretKey::from_secret_coefficients(params, [&u, &g])?, layout.metadata))
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use everlevel_ltv::wire::{ciphertexts, eval_keys, params as wire_params, public_key, secret_key};
+use everlevel_ltv::wire::{ciphertexts, eval_keys, public_key, secret_key};
 use everlevel_ltv::{
     KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec,
 };
@@ -58,7 +58,7 @@ fn fingerprints(name: &str, form: KeyForm, backend: Backend) -> Lines {
     let mut add = |name: &str, line: String| {
         assert!(lines.insert(name.into(), line).is_none(), "{name} twice");
     };
-    add("00 parameter id", wire_params::id_of(&params).to_string());
+    add("00 parameter id", params.id().to_string());
     add("01 secret key", bytes_digest(secret_key::expose_to_bytes(&secret, &none)));
     add("02 public key", bytes_digest(public_key::to_bytes(secret.public(), &none)));
     add("03 evaluation keys", bytes_digest(eval_keys::to_bytes(&keys, &none)));

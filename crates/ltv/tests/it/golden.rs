@@ -101,8 +101,8 @@ fn read_version(version: u16) {
 #[test]
 fn the_id_is_that_of_the_json() {
     let set = LtvParams::named(SET, OptIn::InsecureResearch).unwrap();
-    let json = params::canonical_json(set.spec());
-    let id = params::id_of(&set).0;
+    let json = set.spec().canonical_json();
+    let id = set.id().0;
     assert_eq!(id, blake3::hash(json.as_bytes()).as_bytes()[..16]);
     let bytes = stored(FORMAT_VERSION, "params");
     assert!(bytes.ends_with(json.as_bytes()) && bytes[16..32] == id);

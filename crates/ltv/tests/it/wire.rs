@@ -29,7 +29,7 @@ fn every_object_of_it() {
             params::from_bytes(&bytes, OptIn::InsecureResearch, &options).unwrap().0.spec(),
             set.spec()
         );
-        assert_eq!(inspect(&bytes, &options).unwrap().params, params::id_of(&set));
+        assert_eq!(inspect(&bytes, &options).unwrap().params, set.id());
 
         let secret = LtvSecretKey::generate(&set, &mut rng);
         let bytes = secret_key::expose_to_bytes(&secret, &none).unwrap();
@@ -200,12 +200,12 @@ fn manifests_list_its_ciphertexts() {
     let believing = |manifest: &Manifest| {
         ReadOptions::with_bounds(BoundPolicy::Manifest(Arc::new(manifest.clone())))
     };
-    let mut manifest = Manifest::of_id(params::id_of(&set));
+    let mut manifest = Manifest::of_id(set.id());
     manifest.add(&bytes).unwrap();
     let (found, _) = ciphertexts::from_bytes(&set, &bytes, &believing(&manifest)).unwrap();
     assert!((found[0].meta().noise - x.meta().noise).abs() < 1e-8);
     assert_eq!(secret.decrypt(&found[0]).unwrap(), message);
-    let empty = Manifest::of_id(params::id_of(&set));
+    let empty = Manifest::of_id(set.id());
     assert_eq!(
         ciphertexts::from_bytes(&set, &bytes, &believing(&empty)).unwrap_err().code(),
         "wire.not-in-manifest"

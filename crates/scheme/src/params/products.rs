@@ -2,7 +2,7 @@
 
 use super::{OptIn, Params, largest_modulus};
 use crate::error::SchemeError;
-use crate::spec::{Assumption, Form, ParamsSpec, SecretKind};
+use crate::spec::ParamsSpec;
 
 /// log2 of the degrees that are tried.
 const LOG_DEGREES: std::ops::RangeInclusive<u32> = 11..=15;
@@ -66,22 +66,15 @@ impl ParamsSpec {
 /// A set of `primes` primes of `bits` bits and no others.
 fn keyless(plain_prime: u64, log_degree: u32, bits: u32, primes: usize) -> ParamsSpec {
     ParamsSpec {
-        name: format!("bgv-{plain_prime}-n{log_degree}-keyless"),
-        index: 2 << log_degree,
-        plain_prime,
-        plain_exponent: 1,
-        extended_exponent: 0,
         base_bits: bits,
         word_bits: bits,
         words: primes - 1,
-        fine_bits: Vec::new(),
         special: 0,
-        digit_size: 1,
-        form: Form::Bgv,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
+        ..ParamsSpec::new(
+            format!("bgv-{plain_prime}-n{log_degree}-keyless"),
+            2 << log_degree,
+            plain_prime,
+        )
     }
 }
 

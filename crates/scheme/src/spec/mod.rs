@@ -8,6 +8,7 @@ pub(crate) mod next_use;
 pub(crate) mod ntru_sets;
 pub(crate) mod params;
 pub(crate) mod sets;
+mod usual;
 
 pub use chain::{GadgetId, ModulusChain};
 pub use form::Form;

@@ -60,11 +60,6 @@ const SETS: [Set; 4] = [
 pub fn spec(name: &str) -> Option<ParamsSpec> {
     let set = SETS.iter().find(|set| set.name == name)?;
     Some(ParamsSpec {
-        name: set.name.into(),
-        index: set.index,
-        plain_prime: set.p,
-        plain_exponent: 1,
-        extended_exponent: 0,
         base_bits: set.base,
         word_bits: set.word,
         words: set.words,
@@ -72,10 +67,9 @@ pub fn spec(name: &str) -> Option<ParamsSpec> {
         special: set.special,
         digit_size: set.special,
         form: set.form,
-        through_bgv: false,
         assumption: Assumption::Ntru,
         secret: SecretKind::TruncatedGaussian,
-        bootstrap: None,
+        ..ParamsSpec::new(set.name, set.index, set.p)
     })
 }
 

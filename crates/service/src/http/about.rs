@@ -4,16 +4,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use everlevel_remote::Tenant;
 use everlevel_remote::api::{Page, UsageInfo};
 
-use super::extract::{App, Id, answer, blocking};
+use super::extract::{App, By, Id, answer, blocking};
 use crate::error::ServiceError;
 
-pub(super) async fn usage(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-) -> impl IntoResponse {
+pub(super) async fn usage(State(app): App, Extension(tenant): By) -> impl IntoResponse {
     answer(app, move |s| {
         let (used, quota) = (s.data.objects.store.usage(&tenant)?, s.config.quota);
         Ok(UsageInfo::new(

@@ -14,7 +14,7 @@ use everlevel_remote::{JobId, Tenant};
 use futures_util::stream::unfold;
 use tokio::sync::watch;
 
-use super::extract::{App, Id, blocking, name};
+use super::extract::{App, By, Id, blocking, name};
 use crate::error::ServiceError;
 use crate::service::Shared;
 
@@ -39,7 +39,7 @@ struct Reader {
 /// that of its end.
 pub(super) async fn events(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     Id(id): Id,
 ) -> Result<Response, ServiceError> {
     let id = name::<JobId>(&id, "job")?;

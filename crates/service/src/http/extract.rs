@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{FromRequestParts, Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use everlevel_remote::RemoteError;
+use axum::{Extension, Json};
 use everlevel_remote::api::JSON_BYTES;
+use everlevel_remote::{RemoteError, Tenant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,6 +18,8 @@ use crate::error::ServiceError;
 use crate::service::Shared;
 
 pub(super) type App = State<Arc<Shared>>;
+/// The tenant whose token the request has.
+pub(super) type By = Extension<Tenant>;
 pub(super) type Body = Result<Bytes, BytesRejection>;
 pub(super) type Answer<T> = Result<Json<T>, ServiceError>;
 /// The answer to a removal, which has no body.

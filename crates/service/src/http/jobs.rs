@@ -10,7 +10,9 @@ use everlevel_remote::api::{JobInfo, JobRequest, Page};
 use everlevel_remote::{IdempotencyKey, JobId, RemoteError, Tenant};
 use serde::Deserialize;
 
-use super::extract::{Answer, App, Asked, Body, Id, Removed, answer, asked, blocking, json, name};
+use super::extract::{
+    Answer, App, Asked, Body, By, Id, Removed, answer, asked, blocking, json, name,
+};
 use crate::error::ServiceError;
 use crate::service::Shared;
 use crate::shares::Share;
@@ -47,7 +49,7 @@ async fn estimating(app: &Shared, tenant: &Tenant) -> Result<Share, ServiceError
 
 pub(super) async fn estimate(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     body: Body,
 ) -> impl IntoResponse {
     // The place is given back when the work has ended, even if the client has gone. A parsed
@@ -65,7 +67,7 @@ pub(super) async fn estimate(
 
 pub(super) async fn add(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     headers: HeaderMap,
     body: Body,
 ) -> Answer<JobInfo> {
@@ -108,7 +110,7 @@ pub(super) async fn add(
 /// All jobs, or those after one; a list that is too long for one answer is given in parts alone.
 pub(super) async fn list(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     part: Asked<Part>,
 ) -> Answer<Page<JobInfo>> {
     let Part { after, limit } = asked(part)?;
@@ -127,7 +129,7 @@ pub(super) async fn list(
 /// The state of a job, at once, or when it has ended if the request waits for that.
 pub(super) async fn info(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     Id(id): Id,
     wait: Asked<Wait>,
 ) -> Answer<JobInfo> {
@@ -147,18 +149,14 @@ pub(super) async fn info(
 
 pub(super) async fn cancel(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     Id(id): Id,
 ) -> impl IntoResponse {
     let id = name(&id, "job")?;
     answer(app, move |s| s.jobs.cancel(&tenant, &id)).await
 }
 
-pub(super) async fn delete(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-    Id(id): Id,
-) -> Removed {
+pub(super) async fn delete(State(app): App, Extension(tenant): By, Id(id): Id) -> Removed {
     let id = name(&id, "job")?;
     blocking(app, move |s| s.jobs.delete(&tenant, &id)).await
 }

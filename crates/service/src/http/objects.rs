@@ -8,12 +8,14 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use everlevel_remote::ObjectId;
 use everlevel_remote::api::{PART_BYTES, Page};
-use everlevel_remote::{ObjectId, Tenant};
 use futures_util::stream::{Stream, try_unfold};
 use serde::Deserialize;
 
-use super::extract::{App, Asked, Body, Id, Removed, answer, asked, blocking, bytes, json, name};
+use super::extract::{
+    App, Asked, Body, By, Id, Removed, answer, asked, blocking, bytes, json, name,
+};
 use crate::error::ServiceError;
 use crate::service::Shared;
 
@@ -30,23 +32,20 @@ pub(super) struct Offset {
 
 pub(super) async fn begin_upload(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     body: Body,
 ) -> impl IntoResponse {
     let new = json(body)?;
     answer(app, move |s| s.data.objects.begin(&tenant, &new)).await
 }
 
-pub(super) async fn uploads(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-) -> impl IntoResponse {
+pub(super) async fn uploads(State(app): App, Extension(tenant): By) -> impl IntoResponse {
     answer(app, move |s| Ok(Page::whole(s.data.objects.uploads(&tenant)?))).await
 }
 
 pub(super) async fn upload(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     Id(id): Id,
 ) -> impl IntoResponse {
     let id = name(&id, "upload")?;
@@ -55,7 +54,7 @@ pub(super) async fn upload(
 
 pub(super) async fn append(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     Id(id): Id,
     query: Asked<Offset>,
     body: Body,
@@ -66,34 +65,23 @@ pub(super) async fn append(
     answer(app, move |s| s.data.objects.append(&tenant, &id, offset, &bytes)).await
 }
 
-pub(super) async fn abandon(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-    Id(id): Id,
-) -> Removed {
+pub(super) async fn abandon(State(app): App, Extension(tenant): By, Id(id): Id) -> Removed {
     let id = name(&id, "upload")?;
     blocking(app, move |s| s.data.objects.abandon(&tenant, &id)).await
 }
 
-pub(super) async fn list(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-) -> impl IntoResponse {
+pub(super) async fn list(State(app): App, Extension(tenant): By) -> impl IntoResponse {
     answer(app, move |s| Ok(Page::whole(s.data.objects.list(&tenant)?))).await
 }
 
-pub(super) async fn info(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-    Id(id): Id,
-) -> impl IntoResponse {
+pub(super) async fn info(State(app): App, Extension(tenant): By, Id(id): Id) -> impl IntoResponse {
     let id = name(&id, "object")?;
     answer(app, move |s| s.data.objects.info(&tenant, &id)).await
 }
 
 pub(super) async fn content(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     Id(id): Id,
     query: Asked<Offset>,
 ) -> Result<Response, ServiceError> {
@@ -125,11 +113,7 @@ fn chunks(file: File, length: u64) -> impl Stream<Item = std::io::Result<Bytes>>
     })
 }
 
-pub(super) async fn delete(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-    Id(id): Id,
-) -> Removed {
+pub(super) async fn delete(State(app): App, Extension(tenant): By, Id(id): Id) -> Removed {
     let id = name(&id, "object")?;
     blocking(app, move |s| {
         s.data.objects.delete(&tenant, &id)?;

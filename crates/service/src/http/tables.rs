@@ -4,34 +4,22 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use everlevel_remote::Tenant;
 use everlevel_remote::api::Page;
 
-use super::extract::{App, Body, Id, Removed, answer, blocking, json, name};
+use super::extract::{App, Body, By, Id, Removed, answer, blocking, json, name};
 use crate::error::ServiceError;
 use crate::service::Shared;
 
-pub(super) async fn add(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-    body: Body,
-) -> impl IntoResponse {
+pub(super) async fn add(State(app): App, Extension(tenant): By, body: Body) -> impl IntoResponse {
     let new = json(body)?;
     answer(app, move |s| s.data.tables.add(&tenant, &new)).await
 }
 
-pub(super) async fn list(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-) -> impl IntoResponse {
+pub(super) async fn list(State(app): App, Extension(tenant): By) -> impl IntoResponse {
     answer(app, move |s| Ok(Page::whole(s.data.tables.list(&tenant)?))).await
 }
 
-pub(super) async fn info(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-    Id(id): Id,
-) -> impl IntoResponse {
+pub(super) async fn info(State(app): App, Extension(tenant): By, Id(id): Id) -> impl IntoResponse {
     let id = name(&id, "table")?;
     answer(app, move |s| s.data.tables.info(&tenant, &id)).await
 }
@@ -39,7 +27,7 @@ pub(super) async fn info(
 /// The schema of a table, as its owner has stated it. Queries are bound to it.
 pub(super) async fn schema(
     State(app): App,
-    Extension(tenant): Extension<Tenant>,
+    Extension(tenant): By,
     Id(id): Id,
 ) -> Result<Response, ServiceError> {
     let id = name(&id, "table")?;
@@ -48,11 +36,7 @@ pub(super) async fn schema(
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-pub(super) async fn delete(
-    State(app): App,
-    Extension(tenant): Extension<Tenant>,
-    Id(id): Id,
-) -> Removed {
+pub(super) async fn delete(State(app): App, Extension(tenant): By, Id(id): Id) -> Removed {
     let id = name(&id, "table")?;
     blocking(app, move |s| s.data.tables.delete(&tenant, &id)).await
 }

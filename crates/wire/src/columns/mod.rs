@@ -60,7 +60,6 @@ trait DigitRecord: Clone + Send + Sync {
         place: (usize, &[u8]),
         record: &[u8],
         belief: Belief<'_>,
-        options: &ReadOptions,
     ) -> Result<Self, WireError>;
 }
 
@@ -90,9 +89,8 @@ impl DigitRecord for Ciphertext {
         place: (usize, &[u8]),
         record: &[u8],
         belief: Belief<'_>,
-        options: &ReadOptions,
     ) -> Result<Self, WireError> {
-        Ciphertext::read_one(params, layout, place, record, belief, options)
+        Ciphertext::read_one(params, layout, place, record, belief)
     }
 }
 
@@ -122,7 +120,6 @@ impl DigitRecord for CompactCiphertext {
         (_, descriptor): (usize, &[u8]),
         record: &[u8],
         _: Belief<'_>,
-        _: &ReadOptions,
     ) -> Result<Self, WireError> {
         results::read(params, layout, descriptor, record, 1)
     }
@@ -326,9 +323,9 @@ fn read<C: DigitRecord>(
         Belief::Largest
     };
     let read = |i: usize| {
-        let record = layout.record(bytes, i, options)?;
+        let record = layout.record(bytes, i)?;
         let (descriptor, _) = parts::<C>(&layout.entries[i].0.descriptor)?;
-        let found = C::read(params, &layout, (i, descriptor), record, belief, options)?;
+        let found = C::read(params, &layout, (i, descriptor), record, belief)?;
         match found.plain_exponent() {
             1 | 2 => Ok(found),
             other => wrong(

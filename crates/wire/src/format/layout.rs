@@ -53,7 +53,7 @@ impl Layout {
         // The length has been checked against the bytes when this is called.
         let index =
             |length: u64| Ok(Cow::Borrowed(&bytes[HEADER_BYTES..HEADER_BYTES + length as usize]));
-        Self::parse_parts(&bytes[..bytes.len().min(HEADER_BYTES)], found, index, options)
+        Self::parse_parts(&bytes[..bytes.len().min(HEADER_BYTES)], found, index)
     }
 
     /// The same for an object of `found` bytes whose first [`HEADER_BYTES`] (or as many as there
@@ -62,7 +62,6 @@ impl Layout {
         head: &[u8],
         found: u64,
         index: impl FnOnce(u64) -> Result<Cow<'b, [u8]>, WireError>,
-        options: &ReadOptions,
     ) -> Result<Self, WireError> {
         let known = head.len().min(MAGIC.len());
         if head[..known] != MAGIC[..known] {
@@ -88,7 +87,7 @@ impl Layout {
         }
         // Both lengths are at most what is there.
         let index = index(index_length)?;
-        if options.checked && digest(&[&head[..CHECKED_HEADER], &index]) != checksum {
+        if digest(&[&head[..CHECKED_HEADER], &index]) != checksum {
             return Err(WireError::Checksum { part: "the header".into() });
         }
         if version == 0 {
@@ -235,27 +234,17 @@ impl Layout {
     ///
     /// # Panics
     /// If there is no record i, or if the object is another one and shorter.
-    pub fn record<'b>(
-        &self,
-        bytes: &'b [u8],
-        i: usize,
-        options: &ReadOptions,
-    ) -> Result<&'b [u8], WireError> {
+    pub fn record<'b>(&self, bytes: &'b [u8], i: usize) -> Result<&'b [u8], WireError> {
         let range = &self.entries[i].1;
         // Within the object, so the positions fit a usize.
         let record = &bytes[range.start as usize..range.end as usize];
-        self.verify(i, record, options)?;
+        self.verify(i, record)?;
         Ok(record)
     }
 
     /// Passes the bytes of a record if its checksum matches.
-    pub(crate) fn verify(
-        &self,
-        i: usize,
-        record: &[u8],
-        options: &ReadOptions,
-    ) -> Result<(), WireError> {
-        if options.checked && digest(&[record]) != self.entries[i].0.checksum {
+    pub(crate) fn verify(&self, i: usize, record: &[u8]) -> Result<(), WireError> {
+        if digest(&[record]) != self.entries[i].0.checksum {
             return Err(WireError::Checksum { part: format!("record {i}") });
         }
         Ok(())

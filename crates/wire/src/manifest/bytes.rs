@@ -161,7 +161,7 @@ impl Manifest {
         options: &ReadOptions,
     ) -> Result<Self, WireError> {
         let (layout, tag) = Self::laid_out(bytes, options)?;
-        let payload = layout.record(bytes, 0, options)?;
+        let payload = layout.record(bytes, 0)?;
         if key.tag(layout.version, layout.id, payload) != tag {
             return Err(WireError::NotAuthentic);
         }
@@ -178,7 +178,7 @@ impl Manifest {
         options: &ReadOptions,
     ) -> Result<BTreeSet<KeyId>, WireError> {
         let (layout, _) = Self::laid_out(bytes, options)?;
-        let payload = layout.record(bytes, 0, options)?;
+        let payload = layout.record(bytes, 0)?;
         Ok(Self::parse(layout.version, layout.id, payload)?.owners())
     }
 

@@ -1,6 +1,7 @@
 //! Files: written in full or not at all, keys that stay in theirs.
 
 use std::fs;
+use std::path::PathBuf;
 
 use crate::common::{Party, SETS};
 use everlevel_bgv::Evaluator;
@@ -8,6 +9,7 @@ use everlevel_bgv::keys::EvalKeys;
 use everlevel_scheme::{Arithmetic, Automorphisms, KeyPlan, NextUse, SchemeError};
 use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel_wire::{FileKeys, Metadata, ReadOptions, WireError, generate_to_file, server_keys};
+use tempfile::TempDir;
 
 #[test]
 fn files_are_written_in_one_step_and_not_over_others() {
@@ -136,21 +138,20 @@ fn seeded_keys_are_the_same_keys_in_half_of_the_memory() {
     }
 }
 
+/// The server keys of a party in a file, which is removed with the directory.
+fn keys_file(party: &mut Party) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys");
+    let (secret, plan, rng) = (&party.secret, &party.plan, &mut party.rng);
+    generate_to_file(&path, Existing::Keep, secret, plan, &Metadata::new(), rng, |_, _| ())
+        .unwrap();
+    (directory, path)
+}
+
 #[test]
 fn a_cache_without_room_changes_nothing_but_the_work() {
     let mut party = Party::new("insecure_bfv-257-n8", 2);
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("keys");
-    generate_to_file(
-        &path,
-        Existing::Keep,
-        &party.secret,
-        &party.plan,
-        &Metadata::new(),
-        &mut party.rng,
-        |_, _| (),
-    )
-    .unwrap();
+    let (_directory, path) = keys_file(&mut party);
     let file = FileKeys::open(&party.params, &path, 0).unwrap();
     let first = file.bootstrap().unwrap().unwrap().sparse()[0].fingerprint();
     assert_eq!(file.bootstrap().unwrap().unwrap().sparse()[0].fingerprint(), first);
@@ -161,18 +162,7 @@ fn a_cache_without_room_changes_nothing_but_the_work() {
 fn damage_is_found_when_a_key_is_used() {
     let mut party = Party::new("insecure_bgv-257-n8", 3);
     party.plan = KeyPlan::relinearization_up_to(&party.params, party.params.chain().top());
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("keys");
-    generate_to_file(
-        &path,
-        Existing::Keep,
-        &party.secret,
-        &party.plan,
-        &Metadata::new(),
-        &mut party.rng,
-        |_, _| (),
-    )
-    .unwrap();
+    let (_directory, path) = keys_file(&mut party);
     let good = fs::read(&path).unwrap();
     let mut damaged = good.clone();
     *damaged.last_mut().unwrap() ^= 0x10;
@@ -205,18 +195,7 @@ fn damage_is_found_when_a_key_is_used() {
 #[test]
 fn many_threads_share_one_file() {
     let mut party = Party::new("insecure_bgv-257-n8", 4);
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("keys");
-    generate_to_file(
-        &path,
-        Existing::Keep,
-        &party.secret,
-        &party.plan,
-        &Metadata::new(),
-        &mut party.rng,
-        |_, _| (),
-    )
-    .unwrap();
+    let (_directory, path) = keys_file(&mut party);
     // Room for about two keys, so that threads keep throwing out what others use.
     let file = FileKeys::open(&party.params, &path, 1 << 20).unwrap();
     let evaluator = Evaluator::new(file);

@@ -121,7 +121,6 @@ fn server_keys_compute_the_same_after_a_round_trip() {
         let (back, _) = server_keys::from_bytes(&party.params, &bytes, &options).unwrap();
         assert!(server_keys::to_bytes(&back, &Metadata::new()).unwrap() == bytes);
         assert_eq!(back.plan(), party.plan);
-        assert_eq!(server_keys::plan_of(&party.params, &bytes, &options).unwrap(), party.plan);
         let report = server_keys::SizeReport::of_plan(&party.params, &party.plan);
         assert_eq!(report.relin.0 + report.galois.0, party.plan.len());
         let records = inspect(&bytes, &options).unwrap().records as u64;
@@ -298,28 +297,6 @@ fn each_mistake_has_its_own_error() {
     assert_eq!(
         ciphertexts::from_bytes(&party.params, &bytes, &small).map(|_| ()).unwrap_err().code(),
         "wire.limit"
-    );
-}
-
-/// What `hazmat` skips, and what it does not.
-#[cfg(feature = "hazmat")]
-#[test]
-fn unchecked_parsers_skip_checksums_only() {
-    let mut party = Party::new("insecure_bgv-257-n8", 9);
-    let x = party.secret.encrypt(&party.message(1), &mut party.rng).unwrap();
-    let mut bytes = ciphertexts::to_bytes(&party.params, &[x], &Metadata::new()).unwrap();
-    *bytes.last_mut().unwrap() ^= 0x80;
-    let options = ReadOptions::default();
-    assert!(ciphertexts::from_bytes(&party.params, &bytes, &options).is_err());
-    assert!(ciphertexts::from_bytes_unchecked(&party.params, &bytes, &options).is_ok());
-    assert!(
-        ciphertexts::from_bytes_unchecked(&party.params, &bytes[..bytes.len() - 1], &options)
-            .is_err()
-    );
-    let keys = server_keys::to_bytes(&party.server_keys(), &Metadata::new()).unwrap();
-    assert_eq!(
-        server_keys::from_bytes_unchecked(&party.params, &keys, &options).unwrap().0.plan(),
-        party.plan
     );
 }
 

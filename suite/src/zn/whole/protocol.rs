@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use everlevel_scheme::spec::{Assumption, SecretKind};
-use everlevel_scheme::{Form, OptIn, Params, ParamsSpec, SchemeError};
+use everlevel_scheme::{OptIn, Params, ParamsSpec, SchemeError};
 use everlevel_wire::Metadata;
 use rayon::prelude::*;
 
@@ -35,24 +34,7 @@ pub const LARGEST_BITS: u32 = 258;
 
 /// The parameter set for a modulus: two products in sequence, the second of sums of two results.
 pub fn spec(modulus: u64) -> ParamsSpec {
-    ParamsSpec {
-        name: format!("bgv-{modulus}-n13-whole"),
-        index: 1 << 14,
-        plain_prime: modulus,
-        plain_exponent: 1,
-        extended_exponent: 0,
-        base_bits: 50,
-        word_bits: 50,
-        words: 2,
-        fine_bits: Vec::new(),
-        special: 1,
-        digit_size: 1,
-        form: Form::Bgv,
-        through_bgv: false,
-        assumption: Assumption::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
-    }
+    ParamsSpec { words: 2, ..ParamsSpec::new(format!("bgv-{modulus}-n13-whole"), 1 << 14, modulus) }
 }
 
 /// The parameters for all moduli, in their order.

@@ -2,11 +2,20 @@
 
 use everlevel_aes::{Aes, Cipher, Direction, KeySchedule, KeySize, Mode, RoundKeys, Transcipher};
 use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
-use everlevel_scheme::{Cost, ExactScheme, Level, NoOp, Params, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{
+    Cost, ExactScheme, KeyPlan, Level, NoOp, Params, Plaintext, Scheme, SchemeError,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use super::*;
+
+/// A secret key, and a server with its keys of a plan.
+pub fn party(params: &Params, plan: &KeyPlan, rng: &mut ChaCha20Rng) -> (SecretKey, Evaluator) {
+    let secret = SecretKey::generate(params, rng);
+    let keys = ServerKeys::generate(&secret, plan, rng, |_, _| ()).unwrap();
+    (secret, Evaluator::new(keys))
+}
 
 /// Encrypts random blocks with `rounds` rounds, and checks all of them after each round, and the
 /// noise.
@@ -66,10 +75,7 @@ pub fn two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
     let levels = rehearse(&planner, &plan(&planner), 2);
 
     let mut rng = ChaCha20Rng::seed_from_u64(7);
-    let secret = SecretKey::generate(params, &mut rng);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
+    let (secret, scheme) = party(params, &planner.key_plan(), &mut rng);
     let encrypt = |elements: &[u64], key: Option<(usize, Level)>| {
         let level = key.map_or(params.chain().top(), |(round, level)| {
             assert_eq!(level, levels[round], "as foretold");
@@ -129,10 +135,7 @@ pub fn transcipher_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
         Transcipher::key_levels(&planner, &plan(&planner), cipher, start, None, blank).unwrap();
 
     let mut rng = ChaCha20Rng::seed_from_u64(7);
-    let secret = SecretKey::generate(params, &mut rng);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
+    let (secret, scheme) = party(params, &planner.key_plan(), &mut rng);
     let aes = aes(&scheme);
     let key = random(&mut rng, 16);
     let schedule = KeySchedule::new(&key).unwrap();
@@ -181,11 +184,8 @@ pub fn transcipher_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
 pub fn check_foreign_keys<A: Aes<Evaluator>>(aes: impl Fn(&Evaluator) -> A) {
     let (params, others) = (bgv(2, 2), lines(2));
     let mut rng = ChaCha20Rng::seed_from_u64(8);
-    let secret = SecretKey::generate(&params, &mut rng);
     let planner = NoOp::blank(&params);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
+    let (secret, scheme) = party(&params, &planner.key_plan(), &mut rng);
     let aes = aes(&scheme);
     let other = SecretKey::generate(&others, &mut rng);
     let zero = other.encrypt(&Plaintext::encode(&others, &[]).unwrap(), &mut rng).unwrap();
