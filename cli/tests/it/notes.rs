@@ -1,7 +1,7 @@
 //! What commands tell beside their results, and what the header of a file is enough to refuse.
 
 use std::fs::File;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 

@@ -225,7 +225,7 @@ mod tests {
                 let some = |(low, high): (i128, i128)| {
                     (low..=high).filter(move |v| {
                         let near = (v - low) % 16;
-                        high - low < 50 || near < 2 || near > 13 || v % 7 == 0
+                        high - low < 50 || !(2..=13).contains(&near) || v % 7 == 0
                     })
                 };
                 for (x, y) in some(a).flat_map(|x| some(b).map(move |y| (x, y))) {

@@ -9,6 +9,7 @@ use crate::common::Bench;
 const SET: &str = "insecure_bgv-65537-n11";
 
 type Encrypted = Column<NoOpCiphertext>;
+type Parts = Vec<(Step, Encrypted)>;
 
 fn encrypt(bench: &Bench, values: &[i128], kind: Type) -> Encrypted {
     let level = index_level(&bench.params, kind).unwrap();
@@ -210,7 +211,7 @@ fn an_index_is_taken_apart_and_put_together() {
     let again = plain().with_index(parts()).unwrap();
     let found = ints.ge(&again, 18).unwrap();
     assert_eq!((bench.decrypt(&found), depth(&found)), (vec![0, 1, 1], 1));
-    let refused = |change: &dyn Fn(&mut Vec<(Step, Encrypted)>)| {
+    let refused = |change: &dyn Fn(&mut Parts)| {
         let mut changed = parts();
         change(&mut changed);
         let error = plain().with_index(changed).map(|_| ()).unwrap_err();

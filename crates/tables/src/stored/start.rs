@@ -228,8 +228,8 @@ impl Plan {
         };
         // The public key leaves more noise; and the search takes the first batch for all.
         let fitting = self.tried(on, rows, plans, with(true), |trial| {
-            let levels = [&found, &top].into_iter().take(if found == top { 1 } else { 2 });
-            levels.cloned().find(|starts| trial.fits(starts))
+            let mut levels = [&found, &top].into_iter().take(if found == top { 1 } else { 2 });
+            levels.find(|&starts| trial.fits(starts)).cloned()
         });
         Ok(fitting?.flatten())
     }
