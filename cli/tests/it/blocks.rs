@@ -131,7 +131,7 @@ fn typed_columns_of_three_ciphertexts() {
     assert_eq!(place.told(&format!("{decrypt} out/total.ct"))["total"], total);
     place.told(&format!("{EVAL} poor=pay<100&old old=out/old.ct p.ct"));
     // A result of public integers alone has as many entries as the columns.
-    place.told(&format!("{EVAL} five=5;old=age>=65 p.ct"));
+    place.told(&format!("{EVAL} five=clip(age,5,5);old=age>=65 p.ct"));
     assert_eq!(place.told(&format!("{decrypt} out/five.ct"))["five"], of(&|_| 5));
     place.told(&format!("{EVAL} s=sum(five) out/five.ct"));
     assert_eq!(place.told(&format!("{decrypt} out/s.ct"))["s"], 5 * rows);

@@ -128,6 +128,7 @@ fn bench_of_all_integer_operations() {
         "chosen_rows",
         "in_ranges",
         "in_ranges_of",
+        "differences_in_ranges_of",
         "equal_each",
         "lt_fresh",
         "le_fresh",
