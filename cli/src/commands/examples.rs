@@ -231,7 +231,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("serve token add", &["everlevel serve token add --dir service --tenant acme"]),
     ("serve token list", &["everlevel serve token list --dir service"]),
-    ("serve token revoke", &["everlevel serve token revoke --dir service 3f9a0c51"]),
+    ("serve token revoke", &["everlevel serve token revoke --dir service 3f9a0c517d2be860"]),
     ("remote push", &["everlevel remote push --token-file token keys/server.keys people.ct"]),
     (
         "remote run",
