@@ -114,7 +114,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "bench integers",
         &[
             "everlevel bench integers --op lt --type u32",
-            "everlevel bench integers --op add --type u32 --worn --threads 2 --json",
+            "everlevel bench integers --op add --type u32 --exhausted --threads 2 --json",
             "everlevel bench integers --op table --type u8 --indexed --threads 2",
         ],
     ),
@@ -229,7 +229,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("serve token add", &["everlevel serve token add --dir service --tenant acme"]),
     ("serve token list", &["everlevel serve token list --dir service"]),
-    ("serve token revoke", &["everlevel serve token revoke --dir service 3f9a0c51"]),
+    ("serve token revoke", &["everlevel serve token revoke --dir service 3f9a0c517d2be860"]),
     ("remote push", &["everlevel remote push --token-file token keys/server.keys people.ct"]),
     (
         "remote run",

@@ -17,14 +17,40 @@ export interface Key {
   keyId: string;
 }
 
-/** Bounds are texts, since integers of 63 bits are no numbers of JavaScript. */
+/**
+ * Bounds are texts, since integers of 63 bits are no numbers of JavaScript. A column with an
+ * `index` takes more room, and conditions on it take fewer products.
+ */
 export type Column =
-  | { name: string; nullable?: boolean; type: "integer"; low: string; high: string }
-  | { name: string; nullable?: boolean; type: "decimal"; scale: number; low: string; high: string }
-  | { name: string; nullable?: boolean; type: "date"; low: string; high: string }
   | {
       name: string;
       nullable?: boolean;
+      index?: boolean;
+      type: "integer";
+      low: string;
+      high: string;
+    }
+  | {
+      name: string;
+      nullable?: boolean;
+      index?: boolean;
+      type: "decimal";
+      scale: number;
+      low: string;
+      high: string;
+    }
+  | {
+      name: string;
+      nullable?: boolean;
+      index?: boolean;
+      type: "date";
+      low: string;
+      high: string;
+    }
+  | {
+      name: string;
+      nullable?: boolean;
+      index?: boolean;
       type: "timestamp";
       unit: "s" | "ms" | "us";
       utc?: boolean;
@@ -32,7 +58,7 @@ export type Column =
       high: string;
     }
   | { name: string; nullable?: boolean; type: "boolean" }
-  | { name: string; nullable?: boolean; type: "category"; values: string[] };
+  | { name: string; nullable?: boolean; index?: boolean; type: "category"; values: string[] };
 
 export interface Schema {
   columns: Column[];

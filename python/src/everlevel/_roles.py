@@ -215,8 +215,9 @@ class Client:
 
         ``index``: the digits are also encrypted in unary, 15 ciphertexts at a low level for each 4
         bits. Comparisons of the array with public integers and tables of up to 12 bits then take
-        few products. What they give begins low: see ``EncryptedIntegers.without_index``. For 3
-        possible values at least, and 32 bits at most.
+        few products; their results have few levels left: see ``EncryptedIntegers.without_index``.
+        For 3 possible values at least, and 32 bits at most. For arrays that are often compared with
+        public integers or looked up.
         """
         return _typed({"secret": self._raw}, self._raw.params, values, dtype, bounds, rows, index)
 

@@ -88,7 +88,8 @@ pub struct IntegersArgs {
     /// Use exhausted operands, which have to be bootstrapped first
     #[arg(long, visible_alias = "worn")]
     pub exhausted: bool,
-    /// Use operands with an index, that is their digits in unary, where their type may have one
+    /// Use operands with an index, that is their digits in unary, where their type may have one;
+    /// comparisons with public integers, such as ge-public, and tables read it
     #[arg(long, conflicts_with = "exhausted")]
     pub indexed: bool,
     /// The number of values (default: the number of slots)

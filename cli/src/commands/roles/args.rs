@@ -99,8 +99,8 @@ pub struct EncryptArgs {
     /// a directory, with a file NAME.ct for each column
     #[arg(long = "column", value_name = "NAME", conflicts_with = "types")]
     pub columns: Vec<String>,
-    /// Encrypt the named columns as typed integers, for programs with comparisons, tables and sums
-    /// that do not wrap; for example age=u8,income=u32:0..5000000,delta=-20..20
+    /// Encrypt the named columns as typed integers, which do not wrap: TYPE is bool, u8 to u64, i8
+    /// to i64 or LOW..HIGH; for example age=u8,income=u32:0..5000000,delta=-20..20
     #[arg(long, value_name = "NAME=TYPE,..", conflicts_with_all = ["signed", "reduce", "range"])]
     pub types: Option<String>,
     /// Give the column of this name an index, so that comparisons with public integers and tables
