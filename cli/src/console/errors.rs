@@ -133,8 +133,8 @@ impl CliError {
 #[cfg(feature = "service")]
 pub fn of_service(e: impl Into<everlevel_service::ServiceError>) -> CliError {
     let e: everlevel_service::ServiceError = e.into();
-    // It may be one that another machine has sent, and would steer a terminal. The program ends with
-    // it, so that it is leaked once.
+    // It may be one that another machine has sent, and would steer a terminal. The program ends
+    // with it, so that it is leaked once.
     let code: String = e.code().chars().filter(char::is_ascii_graphic).take(100).collect();
     let code: &'static str = Box::leak(code.into_boxed_str());
     match code {
