@@ -60,7 +60,7 @@ mod tests {
             assert!(
                 bits.iter().all(|bit| (bit.level(&params), bit.plain_exponent()) == (level, 1))
             );
-            let (least, most) = (480.0, 0.75 * chain.bits(chain.top()));
+            let (least, most) = (480.0, 0.9 * chain.bits(chain.top()));
             assert!((least..most).contains(&chain.bits(level)), "{name}: {}", chain.bits(level));
         }
     }

@@ -250,7 +250,7 @@ mod tests {
             })
         };
         let (plans, mut ways) = (TablePlans::default(), Vec::new());
-        for depth in 1..=11 {
+        for depth in 1..=18 {
             let text = format!("select sum(x) from t where {}", nested(depth));
             let plan = Plan::new(&text, &schema).unwrap();
             let starts = plan.starts(&params, rows, &plans, None).unwrap();
