@@ -284,15 +284,17 @@ impl Plan {
             sums: layout.sums(),
             extremes: layout.extremes(),
         };
+        // Those of a row, and behind them those of rankings.
+        let fields = layout.schema.fields();
         let of_part = |part: &Part| {
             let read = part.reads();
-            let own = read.iter().map(|place| schema.fields()[*place].level(params)).min();
+            let own = read.iter().map(|place| fields[*place].level(params)).min();
             let level = starts.of(part).unwrap_or(top).min(own.unwrap_or(top));
             if level == top {
                 return None;
             }
             let modulus_bits = params.chain().bits(level).round() as u32;
-            let name = |place: &usize| schema.fields()[*place].name().to_string();
+            let name = |place: &usize| fields[*place].name().to_string();
             let mut columns: Vec<String> = part.columns().iter().map(name).collect();
             // Those of an index have one name.
             columns.dedup();
