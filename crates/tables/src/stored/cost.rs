@@ -65,6 +65,15 @@ pub struct ConditionStart {
     pub modulus_bits: u32,
 }
 
+/// The cost of a plan, and how its conditions are decided.
+pub(crate) struct Costed {
+    pub(crate) cost: PlanCost,
+    /// The conditions that begin at a smaller modulus.
+    pub(crate) starts: Vec<ConditionStart>,
+    /// Whether digits decide what indexes could decide, so that no index is read.
+    pub(crate) by_digits: bool,
+}
+
 /// One column of `rows` rows for each column of a schema, with encryptions of 0 by `encrypt`, for
 /// rehearsals.
 pub(crate) fn pretended<C>(
@@ -179,16 +188,16 @@ impl Plan {
         rows: usize,
         cancelled: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<PlanCost, TablesError> {
-        Ok(self.costed(params, rows, cancelled)?.0)
+        Ok(self.costed(params, rows, cancelled)?.cost)
     }
 
-    /// The same, with the levels at which the conditions begin.
+    /// The same, with the levels at which the conditions begin, and what decides them.
     pub(crate) fn costed(
         &self,
         params: &Params,
         rows: usize,
         cancelled: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> Result<(PlanCost, Vec<ConditionStart>), TablesError> {
+    ) -> Result<Costed, TablesError> {
         let (needed, schema) = self.needed()?;
         let (query, layout) = self.layout(params, rows)?;
         let blocks = layout.block_count();
@@ -307,6 +316,6 @@ impl Plan {
                 found.push(start);
             }
         }
-        Ok((cost, found))
+        Ok(Costed { cost, starts: found, by_digits: starts.by_digits() })
     }
 }
