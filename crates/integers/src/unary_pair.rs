@@ -156,7 +156,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Ok([bit_of(x, (digit, *k))?.clone(), self.linear(digit, of_y, y)?])
         };
         let pairs = table.factors.iter().map(pair).collect::<Result<_, IntegersError>>()?;
-        Ok(Open { pairs, rest: self.linear(digit, &table.rest, y)? })
+        // A truth value, too, and all there is where x has no such digit.
+        let rest = self.linear(digit, &table.rest, y)?.within(0, 1);
+        Ok(Open { pairs, rest })
     }
 }
 

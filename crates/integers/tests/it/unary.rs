@@ -150,6 +150,25 @@ fn differences_are_those_of_the_values() {
     }
 }
 
+/// Single differences of integers with one digit and with three: about the digits that only one of
+/// both has, its truth values alone decide.
+#[test]
+fn single_differences_of_unequal_digits() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let (one, three) = (Unary::new(0, 15).unwrap(), Unary::new(0, 300).unwrap());
+    let upper = |x: i128| (0..19).flat_map(move |k| [(x, 16 * k + x), (x, 16 * k + (x + 1) % 16)]);
+    let pairs = (0..16).flat_map(upper).filter(|(_, y)| *y <= 300);
+    let (xs, ys): (Vec<i128>, Vec<i128>) = pairs.unzip();
+    for difference in [0, -1, -16, -80, -240, -256, -272, -300] {
+        let less = differences(&bench, [&one, &three], [&xs, &ys], &[(difference, difference)]);
+        let more = differences(&bench, [&three, &one], [&ys, &xs], &[(-difference, -difference)]);
+        for ((x, y), held) in xs.iter().zip(&ys).zip(less.found.iter().zip(&more.found)) {
+            let expected = i128::from(x - y == difference);
+            assert_eq!(held, (&expected, &expected), "{x} - {y} = {difference}");
+        }
+    }
+}
+
 /// Two relinearizations for each digit but one, and one more, of many products, at a depth of as
 /// many products as there are digits.
 #[test]

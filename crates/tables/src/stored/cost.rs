@@ -65,6 +65,15 @@ pub struct ConditionStart {
     pub modulus_bits: u32,
 }
 
+/// The cost of a plan, and how its conditions are decided.
+pub(crate) struct Costed {
+    pub(crate) cost: PlanCost,
+    /// The conditions that begin at a smaller modulus.
+    pub(crate) starts: Vec<ConditionStart>,
+    /// Whether digits decide what indexes could decide, so that no index is read.
+    pub(crate) by_digits: bool,
+}
+
 /// One column of `rows` rows for each column of a schema, with encryptions of 0 by `encrypt`, for
 /// rehearsals.
 pub(crate) fn pretended<C>(
@@ -179,16 +188,16 @@ impl Plan {
         rows: usize,
         cancelled: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Result<PlanCost, TablesError> {
-        Ok(self.costed(params, rows, cancelled)?.0)
+        Ok(self.costed(params, rows, cancelled)?.cost)
     }
 
-    /// The same, with the levels at which the conditions begin.
+    /// The same, with the levels at which the conditions begin, and what decides them.
     pub(crate) fn costed(
         &self,
         params: &Params,
         rows: usize,
         cancelled: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> Result<(PlanCost, Vec<ConditionStart>), TablesError> {
+    ) -> Result<Costed, TablesError> {
         let (needed, schema) = self.needed()?;
         let (query, layout) = self.layout(params, rows)?;
         let blocks = layout.block_count();
@@ -284,15 +293,17 @@ impl Plan {
             sums: layout.sums(),
             extremes: layout.extremes(),
         };
+        // Those of a row, and behind them those of rankings.
+        let fields = layout.schema.fields();
         let of_part = |part: &Part| {
             let read = part.reads();
-            let own = read.iter().map(|place| schema.fields()[*place].level(params)).min();
+            let own = read.iter().map(|place| fields[*place].level(params)).min();
             let level = starts.of(part).unwrap_or(top).min(own.unwrap_or(top));
             if level == top {
                 return None;
             }
             let modulus_bits = params.chain().bits(level).round() as u32;
-            let name = |place: &usize| schema.fields()[*place].name().to_string();
+            let name = |place: &usize| fields[*place].name().to_string();
             let mut columns: Vec<String> = part.columns().iter().map(name).collect();
             // Those of an index have one name.
             columns.dedup();
@@ -305,6 +316,6 @@ impl Plan {
                 found.push(start);
             }
         }
-        Ok((cost, found))
+        Ok(Costed { cost, starts: found, by_digits: starts.by_digits() })
     }
 }

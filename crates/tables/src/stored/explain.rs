@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::TablesError;
 use crate::plan::Plan;
 use crate::query::{Fold, OrderedBy};
-use crate::stored::cost::{ConditionStart, PlanCost};
+use crate::stored::cost::{ConditionStart, Costed, PlanCost};
 
 /// The information about a plan that is available before it is run, and without any key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,7 +67,7 @@ impl Plan {
     /// As [`Plan::cost`].
     pub fn explain(&self, params: &Params, rows: usize) -> Result<Explanation, TablesError> {
         let (schema, query) = (self.schema(), self.query());
-        let (cost, starts) = self.costed(params, rows, || false)?;
+        let Costed { cost, starts, by_digits } = self.costed(params, rows, || false)?;
         let name = |place: usize| schema.fields()[place].name().to_string();
         let names = |places: &mut dyn Iterator<Item = usize>| {
             let mut names: Vec<String> = places.map(name).collect();
@@ -75,7 +75,7 @@ impl Plan {
             names.dedup();
             names
         };
-        let mut indexes = query.index_columns(schema).into_iter();
+        let mut indexes = query.index_columns(schema).into_iter().filter(|_| !by_digits);
         let advice = self.advice(params, rows, &cost).map(|advice| advice.to_string());
         let mut read = query.columns().into_iter().filter(|place| *place < schema.fields().len());
         let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());

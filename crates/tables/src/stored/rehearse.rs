@@ -260,9 +260,11 @@ mod tests {
             }
             let answer = plan.rehearse(&params, &data, &[]).unwrap();
             assert_eq!(answer, Answer::plain(plan.query(), &schema, &data).unwrap(), "{text}");
-            let cost = plan.cost(&params, rows).unwrap();
+            let told = plan.explain(&params, rows).unwrap();
             // Four digits of x, and one of a and b each, or a truth value of the index of each.
-            assert_eq!((cost.refreshes, cost.ciphertexts), (0, 6), "{text}");
+            assert_eq!((told.cost.refreshes, told.cost.ciphertexts), (0, 6), "{text}");
+            let indexes: &[&str] = if starts.by_digits() { &[] } else { &["a", "b"] };
+            assert_eq!(told.indexes_read, indexes, "{text}");
         }
         assert!(!ways[0] && ways.contains(&true), "{ways:?}");
     }

@@ -258,7 +258,12 @@ impl Plan {
             let mut all = (0..steps.len()).map(|by| found.raised(&steps, by));
             all.find(|starts| starts.is_empty() || trial.fits(starts))
         });
-        Ok(raised?.flatten().unwrap_or(Starts::at_top(by_digits)))
+        Ok(match raised? {
+            Some(Some(raised)) => raised,
+            // Digits have the whole modulus, and nothing is bootstrapped.
+            Some(None) if least.is_none() => Starts::at_top(true),
+            _ => Starts::at_top(by_digits),
+        })
     }
 
     /// What `work` finds by trials of the query on columns that were just encrypted. `None` for a

@@ -237,7 +237,8 @@ impl EncryptedTable {
 
     /// An encrypted column of a block. Ciphertexts that are not fresh encryptions are refused,
     /// because a table is never the result of a computation, and so are those at another level than
-    /// that of their column, at which queries are rehearsed.
+    /// that of their column, at which queries are rehearsed, and columns with an index inside of
+    /// their file: that of a column of a table is in columns of its own.
     pub(crate) fn column(&self, place: Place) -> Result<IntegerColumn, TablesError> {
         let any = ReadOptions::default().limited_to(FILE_BYTES);
         let (bytes, summary) = self.checked_file(place, &any)?;
@@ -250,6 +251,10 @@ impl EncryptedTable {
         };
         if name != field.name() || x.length() != Some(length) {
             let problem = format!("column {name:?} is not the one of {length} rows that it should");
+            return Err(TablesError::Block { block: place.0, problem });
+        }
+        if x.has_index() {
+            let problem = format!("column {}: there is an index in its file", place.1);
             return Err(TablesError::Block { block: place.0, problem });
         }
         let level = field.level(&self.params);

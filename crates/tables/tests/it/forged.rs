@@ -75,10 +75,14 @@ fn columns_that_are_not_those_of_the_schema() {
     ] {
         assert_eq!(forge(&directory, columns, &[]).code(), "table.block", "{what}");
     }
-    // A smaller modulus than that of its column, at which queries are rehearsed.
     let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
     let params = secret.params();
     let kind = Type::ranged(bounds.0, bounds.1).unwrap();
+    // An index in the same file, which a table would be decrypted without.
+    let indexed = PARTIES.client.encrypt_indexed(&values, kind, &mut rng).unwrap();
+    let error = forge(&directory, named(indexed), &[]);
+    assert!(error.code() == "table.block" && error.to_string().contains("index"), "{error}");
+    // A smaller modulus than that of its column, at which queries are rehearsed.
     let lower = Encoded::new(&values, kind, params.slots()).unwrap();
     let level = Level(params.chain().top().0 / 2);
     let lower: Result<IntegerColumn, SchemeError> = lower.encrypt(|slots| {

@@ -81,6 +81,28 @@ fn comparisons_of_columns() {
     assert!(note.starts_with("with an index on sent and came "), "{note}");
 }
 
+/// A distance of columns with one digit and with three, where an index alone decides about the
+/// digits that the other column does not have.
+#[test]
+fn distances_of_columns_of_unequal_digits() {
+    let params = PARTIES.client.params();
+    let schema = Schema::from_json(
+        r#"{"columns": [
+            {"name": "x", "type": "integer", "low": 0, "high": 15, "index": true},
+            {"name": "y", "type": "integer", "low": 0, "high": 300, "index": true}]}"#,
+    );
+    let schema = schema.unwrap();
+    let column = |of: fn(i128) -> i128| (0..400).map(of).collect::<Vec<_>>();
+    let columns = vec![column(|i| i % 16), column(|i| i % 16 + i / 16 % 18 * 16)];
+    let data = Data::from_columns(columns, &schema).unwrap();
+    for condition in ["y - x = 80", "x + 272 <> y"] {
+        let sql = format!("select count(*), sum(y) from t where {condition}");
+        let plan = Plan::new(&sql, &schema).unwrap();
+        let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
+        assert_eq!(plan.rehearse(params, &data, &[]).unwrap(), expected, "{sql}");
+    }
+}
+
 /// The keys that a plan asks for are enough, whichever key the table was encrypted with.
 #[test]
 fn keys_of_plans_are_enough() {

@@ -290,6 +290,10 @@ fn plans_say_who_orders() {
     let first = Plan::ordered(first, &schema, OrderedBy::Server).unwrap();
     let told = first.explain(params, 100).unwrap().reader_learns;
     assert!(told.contains("as far as the first 3"), "{told}");
+    // A ranking is no column of the table, and begins at no smaller modulus.
+    let median = Plan::ordered("select median(price) from shop", &schema, OrderedBy::Server);
+    let told = median.unwrap().explain(params, 20).unwrap();
+    assert!(told.starts.is_empty() && told.reader_learns.contains("of a median"), "{told}");
 }
 
 /// Files of three parties, under encryption, with keys that the plan names.
