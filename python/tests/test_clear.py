@@ -244,6 +244,21 @@ def test_programs_of_programs_in_the_clear():
     alike(span([200, 3], [9, 250]), np.array([200, 250], dtype=np.int16))
 
 
+def test_programs_that_leave_indexes(toy):
+    """On an array with an index, without one, and in the clear."""
+
+    @everlevel.program
+    def adult(age: everlevel.uint8):
+        return age.without_index() >= 18, age.has_index
+
+    ages = np.array([5, 18, 200], dtype=np.uint8)
+    for index in (False, True):
+        x = toy.server.load(toy.client.encrypt(ages, index=index))
+        assert (toy.client.decrypt(adult(x)[0]) == (ages >= 18)).all()
+        assert adult(x)[1] == index
+    assert list(adult(ages)[0]) == [False, True, True]
+
+
 def test_long_arrays_in_the_clear():
     """In blocks, as they are encrypted."""
 

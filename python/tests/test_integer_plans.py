@@ -52,6 +52,26 @@ def test_plans_with_bootstrapping_are_exact(fermat):
     assert server.bootstraps == plan.bootstraps
 
 
+def test_plans_read_no_indexes(fermat):
+    """What a plan counts is what is done, also on arguments that have an index."""
+
+    @everlevel.program
+    def older(age: everlevel.uint16, other: everlevel.uint16):
+        return (age >= 18_000) & (other == 7)
+
+    a, b = np.array([5, 18_000, 65_535, 17_999]), np.array([7, 7, 7, 8])
+    plan = older.plan(rows=4, params=fermat.params)
+    client = everlevel.Client(plan.params)
+    server = plan.server(client)
+    plain = plan.run(server, plan.encrypt(client, age=a, other=b))
+    given = {"age": a, "other": b}
+    indexed = {name: client.encrypt(x, dtype=np.uint16, index=True) for name, x in given.items()}
+    found = plan.run(server, indexed)
+    np.testing.assert_array_equal(client.decrypt(found), [False, True, True, False])
+    assert found.capacity_bits == plain.capacity_bits
+    assert indexed["age"].has_index
+
+
 def test_plans_for_few_rows_use_fewer_slots():
     @everlevel.program
     def deep(x: everlevel.uint8, y: everlevel.uint8):

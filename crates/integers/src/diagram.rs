@@ -84,6 +84,11 @@ impl Layer {
         }
         (Layer { tables, nodes }, open)
     }
+
+    /// How many nodes there are, each of which is a ciphertext when the layer is decided.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
 }
 
 /// The truth value of a table of a digit, of which some products may not be relinearized yet: their

@@ -253,6 +253,8 @@ impl Plan {
     /// are computed part by part; results then have the same number of columns, for
     /// [`Client::decrypt_parts_for`].
     ///
+    /// Indexes of arguments are not read, as plans are for columns without one.
+    ///
     /// # Errors
     /// [`IntegersError::Parts`] for arguments other than those of the plan; errors of the
     /// operations.
@@ -278,7 +280,9 @@ impl Plan {
                     planned.kind.interval()
                 )));
             }
-            if parts[block].insert(&planned.name, x.clone()).is_some() {
+            // What an index decides takes other keys, and has fewer levels left.
+            let digits = x.clone().without_index();
+            if parts[block].insert(&planned.name, digits).is_some() {
                 return Err(wrong(format!("argument {name} is given twice")));
             }
         }

@@ -2,7 +2,7 @@
 
 use everlevel::files::{Bounds, Bytes, Metadata};
 use everlevel::{
-    Client, Error, IntegerColumn, IntegerValue, NamedIntegers, OptIn, Params, Server, Type,
+    Client, Error, IntegerColumn, IntegerValue, NamedIntegers, OptIn, Params, Plan, Server, Type,
     general_keys,
 };
 
@@ -102,5 +102,39 @@ fn an_index_travels_with_its_column() -> Result<(), Error> {
     assert_eq!(code(written(&bits, r#"["x", "x"]"#)?), "wire.malformed");
     assert_eq!(code(written(&bits, r#"["z"]"#)?), "wire.malformed");
     assert_eq!(code(written(&bits, r#"{"x": 1}"#)?), "wire.malformed");
+    Ok(())
+}
+
+/// What a plan counts is what is done, also on arguments that have an index.
+#[test]
+fn a_plan_reads_no_index() -> Result<(), Error> {
+    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch)?;
+    let plan = Plan::trace(|g| {
+        let age = g.input("age", Type::U8, 3);
+        let income = g.input("income", Type::ranged(0, 1 << 20)?, 3);
+        let poor = age.lt(25) & income.lt(30_000);
+        let granted = poor.select(income.div_floor(2), &income);
+        g.output("steps", &((&granted + &age) * (&age - 7)).wrapped(Type::U16));
+        Ok(())
+    })?;
+    // So that arguments are encrypted at the top, as columns with an index are.
+    assert!(plan.explain(&params)?.bootstraps);
+    let mut rng = everlevel::system_rng()?;
+    let client = Client::new(&params, &mut rng);
+    let server = plan.server(&client, &mut rng)?;
+    let ages = [20u8, 24, 25];
+    let plain = client.encrypt_for(&plan, "age", &ages, &mut rng)?;
+    let indexed = client.encrypt_indexed(&ages, Type::U8, &mut rng)?;
+    let mut products = |age: NamedIntegers| -> Result<_, Error> {
+        let income = client.encrypt_for(&plan, "income", &[9_000, 50_000, 9_000], &mut rng)?;
+        let before = server.evaluator().cost();
+        let found = plan.run(&server, &[age, income])?;
+        let taken = server.evaluator().cost() - before;
+        let steps = [4_520 * 13, 50_024 * 17, 9_025 * 18].map(|v| v & 0xffff);
+        assert_eq!(client.decrypt_column::<i64>(&found[0].1)?, steps);
+        Ok(taken.products)
+    };
+    let planned = products(plain)?;
+    assert_eq!(products(("age".into(), indexed.into()))?, planned);
     Ok(())
 }

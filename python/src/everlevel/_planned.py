@@ -118,7 +118,7 @@ class Plan:
         **named: EncryptedIntegers,
     ) -> Any:
         """Runs the program on a server: on arguments by name, of the types and lengths that were
-        planned for.
+        planned for. Indexes of arguments are not read, as plans are for arrays without one.
         """
         arrays = by_name(arguments, named)
         self._of(server.params)
@@ -126,10 +126,11 @@ class Plan:
         for name, x in arrays.items():
             self._fits(name, x)
         function = self._program._function
+        place = server._beside() if self.side_by_side else server
+        # What an index decides takes other keys, and has fewer levels left.
+        found = function(**{name: place.load(x).without_index() for name, x in arrays.items()})
         if not self.side_by_side:
-            return function(**{name: server.load(x) for name, x in arrays.items()})
-        place = server._beside()
-        found = function(**{name: place.load(x) for name, x in arrays.items()})
+            return found
         if isinstance(found, tuple):
             return tuple(_on_server(x, server) for x in found)
         if isinstance(found, dict):

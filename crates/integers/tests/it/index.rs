@@ -125,6 +125,26 @@ fn comparisons_with_all_constants() {
     }
 }
 
+/// A list whose diagram would have 254 nodes in a layer, in 17 sums of 272 products, is decided in
+/// parts that have half as many at most, so that memory does not grow with the list.
+#[test]
+fn long_lists_are_decided_in_parts() {
+    let bench = Bench::new("bgv-65537-n15");
+    let ints = bench.integers();
+    let (values, kind) = all(12);
+    let x = encrypt(&bench, &values, kind);
+    let listed = |v: &i128| v.pow(3) % 4093 % 2 == 1;
+    let list: Vec<i128> = values.iter().copied().filter(listed).collect();
+    let before = bench.scheme.cost();
+    let y = ints.isin(&x, &list).unwrap();
+    let taken = bench.scheme.cost() - before;
+    let expected: Vec<i128> = values.iter().map(|v| listed(v).into()).collect();
+    assert_eq!(bench.decrypt(&y), expected);
+    let (products, switches) = (taken.products, taken.key_switches);
+    assert!(products <= 280 && (18..=24).contains(&switches), "{products}, {switches}");
+    assert_eq!(depth(&y), 2);
+}
+
 /// Four digits: a level for each but one, and half of them for an equality.
 #[test]
 fn comparisons_take_few_products() {

@@ -1,10 +1,10 @@
 //! Indexes: which columns of a file are the truth values of others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::StoredColumn;
+use super::{StoredColumn, StoredDigit};
 use crate::error::WireError;
 use crate::summary::Metadata;
 
@@ -53,16 +53,32 @@ pub fn without_indexes<C>(
     metadata: &mut Metadata,
 ) -> Result<Vec<StoredColumn<C>>, WireError> {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let indexed = take_indexes(metadata, &names)?;
-    let is_truth = |name: &str| {
-        let Some((of, step)) = name.rsplit_once('%') else { return false };
-        let Some((digit, least)) = step.split_once('.') else { return false };
-        let (digit, least) = (digit.parse::<usize>(), least.parse::<i64>());
-        let own = |(digit, least)| index_column(of, digit, least) == name;
-        indexed.iter().any(|x| x == of) && digit.ok().zip(least.ok()).is_some_and(own)
-    };
-    columns.retain(|column| !is_truth(&column.name));
+    let indexed: BTreeSet<String> = take_indexes(metadata, &names)?.into_iter().collect();
+    let indexed = columns.iter().filter(|column| indexed.contains(&column.name));
+    let indexed: BTreeMap<&str, &StoredColumn<C>> =
+        indexed.map(|column| (column.name.as_str(), column)).collect();
+    let kept: Vec<bool> = columns.iter().map(|column| !is_truth(column, &indexed)).collect();
+    let mut kept = kept.into_iter();
+    columns.retain(|_| kept.next().unwrap_or(true));
     Ok(columns)
+}
+
+/// Whether a column is a truth value of one of these: by its name and what the schema says of it,
+/// and by the windows of digits where these are known.
+fn is_truth<C>(column: &StoredColumn<C>, indexed: &BTreeMap<&str, &StoredColumn<C>>) -> bool {
+    let Some((name, step)) = column.name.rsplit_once('%') else { return false };
+    let (Some(of), Some((digit, least))) = (indexed.get(name), step.split_once('.')) else {
+        return false;
+    };
+    let (Ok(digit), Ok(least)) = (digit.parse::<usize>(), least.parse::<i64>()) else {
+        return false;
+    };
+    let bits = column.low >= 0 && column.high <= 1 && column.anchor == 0;
+    let alike = bits && column.divisor.is_none() && column.length == of.length;
+    let recorded = || of.digits.iter().filter(|d| d.ciphertext.is_some());
+    let has = |d: &StoredDigit<C>| d.power as usize == digit && d.low < least && least <= d.high;
+    let there = recorded().next().is_none() || recorded().any(has);
+    alike && there && index_column(name, digit, least) == column.name
 }
 
 #[cfg(test)]
@@ -104,5 +120,41 @@ mod tests {
         let left = without_indexes(columns, &mut metadata).unwrap();
         let left: Vec<&str> = left.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(left, ["age", "age%0.x", "b%0.1", "age%00.1"]);
+    }
+
+    /// Where windows are known, only truth values of them are left out.
+    #[test]
+    fn columns_with_names_of_no_truth_value_stay() {
+        let digit = |low, high| StoredDigit {
+            power: 0,
+            stride: 0,
+            low,
+            high,
+            pad: low,
+            ciphertext: Some(()),
+        };
+        let column = |name: &str, (low, high): (i64, i64)| StoredColumn {
+            name: name.into(),
+            length: Some(1),
+            divisor: None,
+            low: low.into(),
+            high: high.into(),
+            anchor: 0,
+            digits: vec![digit(low, high)],
+        };
+        let all = vec![
+            column("age", (0, 9)),
+            column("age%0.1", (0, 1)),
+            column("age%0.9", (0, 1)),
+            column("age%0.0", (0, 1)),
+            column("age%0.10", (0, 1)),
+            column("age%1.1", (0, 1)),
+            column("age%0.2", (0, 3)),
+        ];
+        let mut metadata = Metadata::new();
+        state_indexes(&["age"], &mut metadata);
+        let left = without_indexes(all, &mut metadata).unwrap();
+        let left: Vec<&str> = left.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(left, ["age", "age%0.0", "age%0.10", "age%1.1", "age%0.2"]);
     }
 }
