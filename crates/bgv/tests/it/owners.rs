@@ -227,7 +227,15 @@ fn a_phase_above_its_bound_is_refused() {
         assert_eq!(stated(measured + 0.01).unwrap(), a.message, "{name}");
         // A coefficient is at least the norm divided by the degree.
         let least = measured - (params.degree() as f64).log2() - params.ring().coefficient_bits();
-        assert_eq!(stated(least - 0.01), Err(SchemeError::NotDecryptable), "{name}");
+        // The last two are bounds of nothing but 0.
+        for noise in [least - 0.01, -1.0, -1000.0] {
+            assert_eq!(stated(noise), Err(SchemeError::NotDecryptable), "{name}, 2^{noise}");
+        }
+        let zero = a.server.mul_scalar(&a.x, 0).unwrap();
+        let meta = Meta { noise: -1000.0, ..*zero.meta() };
+        let zero = Ciphertext::from_parts(params, meta, zero.components().to_vec()).unwrap();
+        let found = a.secret.decrypt(&zero).unwrap();
+        assert!(found.coefficients().iter().all(|c| *c == 0), "{name}");
     }
 }
 
