@@ -280,9 +280,10 @@ impl SecretKey {
     }
 }
 
-/// The primes of the level that suffice for a phase below 2^`bits`.
+/// The primes of the level that suffice for a phase below 2^`bits`: one at least, with which a
+/// phase is seen not to be 0 that a bound below 1 says to be.
 fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
-    let need = bits + 1.0 + DECRYPTION_SLACK;
+    let need = bits.max(0.0) + 1.0 + DECRYPTION_SLACK;
     let add = |basis: Basis, i| {
         if params.ring().log2(basis) < need { basis.union(Basis::of([i])) } else { basis }
     };

@@ -328,7 +328,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         Ok(self.reduced(&sum.components, out, params.noise().divisor(&sum.meta.meta)))
     }
 
-    fn zeros(&self, basis: Basis) -> Vec<Poly<Eval, E>> {
+    /// The components of a ciphertext of zero.
+    pub(super) fn zeros(&self, basis: Basis) -> Vec<Poly<Eval, E>> {
         (0..self.params().components()).map(|_| self.engine.zero(basis)).collect()
     }
 

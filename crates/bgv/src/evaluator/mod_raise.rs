@@ -210,8 +210,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
             self.params.noise().checked(self.params.noise().entrance(capacity), "bootstrapping")?;
         // It decrypts under any key; what is made of it belongs to the owner of the server keys.
         let meta = Meta { owner: self.keys.owner(), ..meta };
-        let zero = Poly::zero(self.engine(), self.params.chain().basis(meta.level));
-        Ok(Ciphertext::new(meta, vec![zero.clone(), zero]))
+        Ok(Ciphertext::new(meta, self.zeros(self.params.chain().basis(meta.level))))
     }
 
     fn transparent(&self, x: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
@@ -223,9 +222,10 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let fresh = params.noise().modeled(level, x.exponent(), |model| model.fresh_secret(t));
         let meta = Meta { owner: self.keys.owner(), ..fresh };
         let meta = params.noise().checked(meta, "encryption")?;
-        let message = carried_poly(params, engine, x, &meta, params.chain().basis(level))?;
-        let zero = Poly::zero(engine, params.chain().basis(level));
-        Ok(Ciphertext::new(meta, vec![message, zero]))
+        let basis = params.chain().basis(level);
+        let mut components = self.zeros(basis);
+        components[0] = carried_poly(params, engine, x, &meta, basis)?;
+        Ok(Ciphertext::new(meta, components))
     }
 
     fn prepare_thin_input(

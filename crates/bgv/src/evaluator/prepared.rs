@@ -6,6 +6,7 @@ use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
 use crate::message::message_poly;
+use everlevel_scheme::Params;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::same_modulus;
@@ -15,6 +16,8 @@ use everlevel_scheme::spec::Level;
 /// [`mul_plain`](everlevel_scheme::Arithmetic::mul_plain) would compute each time. It takes n words
 /// for each prime of the level.
 pub struct PreparedPlaintext<E: Engine = Cpu> {
+    /// The set that it was prepared for.
+    params: Params,
     poly: Poly<Eval, E>,
     level: Level,
     exponent: u32,
@@ -32,7 +35,7 @@ impl<E: Engine> PreparedPlaintext<E> {
 
 impl<E: Engine> Clone for PreparedPlaintext<E> {
     fn clone(&self) -> Self {
-        PreparedPlaintext { poly: self.poly.clone(), ..*self }
+        PreparedPlaintext { params: self.params.clone(), poly: self.poly.clone(), ..*self }
     }
 }
 
@@ -55,7 +58,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let poly = message_poly(params, self.engine(), plaintext, params.chain().basis(level))?;
         let (norm, average) =
             (plaintext.norm_bits(params), plaintext.root_mean_square_bits(params));
-        Ok(PreparedPlaintext { poly, level, exponent: plaintext.exponent(), norm, average })
+        let (params, exponent) = (params.clone(), plaintext.exponent());
+        Ok(PreparedPlaintext { params, poly, level, exponent, norm, average })
     }
 
     /// Multiplies every slot by that of a prepared plaintext: a product of residues for each prime
@@ -74,7 +78,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         self.check_owner(&a.meta, OPERATION)?;
         same_modulus(a.meta.exponent, b.exponent, OPERATION)?;
         let (params, basis) = (self.params(), a.basis());
-        if b.poly.degree() != params.degree() {
+        if !b.params.same(params) {
             return Err(SchemeError::WrongParams {
                 object: "the factor",
                 name: params.name().into(),

@@ -49,6 +49,16 @@ fn check_small(x: &[i64], n: usize, largest: u64, weight: Option<usize>) -> Resu
     }
 }
 
+/// Whether more terms of the overflow coincide under this sparse secret than the noise model
+/// accounts for, where the set's bound on the overflow is not that of the worst case.
+fn coincides(params: &Params, sparse: &[i64]) -> bool {
+    let noise = params.noise().bound();
+    let tail = params.spec().bootstrap.as_ref().map(|b| noise.overflow_tail(b.bound()));
+    tail.is_some_and(|tail| tail != f64::NEG_INFINITY)
+        && (params.ring().axes())
+            .is_some_and(|axes| sparse_overlap::excess(axes, sparse) > noise.overlap_slack())
+}
+
 /// What the last component of a ciphertext is multiplied by, in evaluations over all primes that
 /// keys are made for.
 pub(crate) enum MainSecret {
@@ -147,7 +157,8 @@ impl SecretKey {
             };
             let s = Zeroizing::new(sample::bounded(ring, noise.drawn_norm_limit(), one));
             let weight: i64 = s.iter().map(|x| x * x).sum();
-            if weight as f64 <= noise.drawn_square_limit() {
+            let raises = params.raises_under_main_key();
+            if weight as f64 <= noise.drawn_square_limit() && !(raises && coincides(params, &s)) {
                 break s;
             }
         };
@@ -168,9 +179,7 @@ impl SecretKey {
             true => coefficients,
             false => loop {
                 let s = Zeroizing::new(sample::fixed_weight(ring.degree(), b.sparse_weight, rng));
-                let coincides = |axes| sparse_overlap::excess(axes, &s) > noise.overlap_slack();
-                let certain = noise.overflow_tail(b.bound()) == f64::NEG_INFINITY;
-                if certain || !ring.axes().is_some_and(coincides) {
+                if !coincides(params, &s) {
                     break s;
                 }
             },
@@ -266,13 +275,11 @@ impl SecretKey {
         match (bootstrap, &exposed.sparse) {
             (None, None) => {}
             (Some(b), Some(s)) => {
-                let coincides = |axes| sparse_overlap::excess(axes, s) > noise.overlap_slack();
-                let certain = noise.overflow_tail(b.bound()) == f64::NEG_INFINITY;
                 let unequal =
                     s.iter().zip(exposed.main.iter()).fold(0, |d, (a, b)| d | (a ^ b)) != 0;
                 if check_small(s, n, 1, Some(b.sparse_weight)).is_err()
                     || b.under_main_key && unequal
-                    || !b.under_main_key && !certain && params.ring().axes().is_some_and(coincides)
+                    || coincides(params, s)
                 {
                     return Err(bad(
                         "sparse secret",

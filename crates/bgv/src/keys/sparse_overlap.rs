@@ -78,7 +78,10 @@ fn exponents(axes: &Axes) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::{ExposedSecret, SecretKey};
     use everlevel_ring::sample;
+    use everlevel_scheme::spec::{BootstrapSpec, SecretKind};
+    use everlevel_scheme::{OptIn, Params, ParamsSpec};
     use rand_chacha::ChaCha20Rng;
     use rand_core::SeedableRng;
 
@@ -173,6 +176,43 @@ mod tests {
         secret[axes.position(8).unwrap()] = 1;
         secret[axes.position(13).unwrap()] = -1;
         assert_eq!((excess(&axes, &secret), measured(&axes, &secret)), (4, 4));
+    }
+
+    /// A main secret that raises, too, has no more coincidences than the noise model accounts for.
+    #[test]
+    fn main_secrets_that_raise_have_few_coincidences() {
+        let bootstrap = BootstrapSpec {
+            under_main_key: true,
+            overflow_bound: Some(8),
+            ..BootstrapSpec::encapsulated(6)
+        };
+        let spec = ParamsSpec {
+            words: 2,
+            secret: SecretKind::Sparse(6),
+            bootstrap: Some(bootstrap),
+            ..ParamsSpec::new("insecure_main-m217", 7 * 31, 67)
+        };
+        let params = Params::new(spec, OptIn::InsecureAllowFailures).unwrap();
+        let (axes, slack) = (Axes::new(7 * 31).unwrap(), params.noise().bound().overlap_slack());
+        let secret = |main: Vec<i64>| {
+            let [main, sparse] = [main.clone(), main].map(Zeroizing::new);
+            let exposed = ExposedSecret { main, ratio: None, sparse: Some(sparse) };
+            SecretKey::from_secret_coefficients(&params, &exposed)
+        };
+        // All six residues modulo 7, and one modulo 31: each of the nine pairs of opposite signs
+        // adds 4 at two of the six.
+        let mut main = vec![0; params.degree()];
+        for (i, k) in [1, 32, 94, 125, 156, 187].into_iter().enumerate() {
+            main[axes.position(k).unwrap()] = if i % 2 == 0 { 1 } else { -1 };
+        }
+        assert!(excess(&axes, &main) > slack);
+        assert!(secret(main).is_err());
+        let mut rng = ChaCha20Rng::seed_from_u64(3);
+        for _ in 0..20 {
+            let drawn = SecretKey::generate(&params, &mut rng).expose_secret_coefficients();
+            assert!(excess(&axes, &drawn.main) <= slack);
+            assert!(secret(drawn.main.to_vec()).is_ok());
+        }
     }
 
     #[test]

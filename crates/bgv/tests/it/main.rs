@@ -12,6 +12,7 @@ mod levels;
 mod ntru;
 mod owners;
 mod products;
+mod public;
 mod raised;
 mod random_circuits;
 mod record;

@@ -5,8 +5,8 @@ use everlevel_bgv::{
 };
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::{
-    Arithmetic, Automorphisms, Bootstrappable, KeyPlan, Level, LinearMaps, NextUse, OptIn, Params,
-    Plaintext, Scheme, SchemeError,
+    Arithmetic, Automorphisms, Bootstrappable, DiagonalValues, KeyPlan, Level, LinearMaps, NextUse,
+    OptIn, Params, PeriodicSlots, Plaintext, Scheme, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -185,6 +185,33 @@ fn nothing_is_decrypted_that_no_check_would_notice() {
     }
 }
 
+/// A linear map of several parts, one of which has no owner, in either order.
+#[test]
+fn nothing_is_known_of_the_owner_of_a_map_of_nobodys_parts() {
+    for name in &SETS[..4] {
+        let [a, b] = owners(name);
+        let s = &a.server;
+        let (one, x) = (s.params().slot_shape().identity(), &a.x);
+        let ones = DiagonalValues::Periodic(PeriodicSlots { period: 1, values: vec![1, 1] });
+        let ones = s.diagonal(&ones, x.meta().exponent, x.level()).unwrap();
+        let part = |x: &Ciphertext| s.hoist(x, &[one]).unwrap().remove(0);
+        let sum = |x: &Ciphertext, y: &Ciphertext| {
+            let row = vec![Some(&ones), Some(&ones)];
+            let sum = s.combine(&[part(x), part(y)], &[row]).unwrap().remove(0);
+            s.galois_sum(vec![(one, sum)], NextUse::Keep).unwrap()
+        };
+        assert_eq!(sum(x, x).owner(), Some(a.secret.id()), "{name}");
+        let nobodys = b.x.clone().without_owner();
+        for sum in [sum(x, &nobodys), sum(&nobodys, x)] {
+            assert_eq!(sum.owner(), None, "{name}");
+            if s.params().spec().bootstrap.is_some() {
+                let found = s.to_base_modulus(&sum).err();
+                assert!(matches!(found, Some(SchemeError::UnknownOwner { .. })), "{name}");
+            }
+        }
+    }
+}
+
 /// A bound that is too small by a factor of 2^k is found as soon as the noise is above it.
 #[test]
 fn a_phase_above_its_bound_is_refused() {
@@ -200,7 +227,15 @@ fn a_phase_above_its_bound_is_refused() {
         assert_eq!(stated(measured + 0.01).unwrap(), a.message, "{name}");
         // A coefficient is at least the norm divided by the degree.
         let least = measured - (params.degree() as f64).log2() - params.ring().coefficient_bits();
-        assert_eq!(stated(least - 0.01), Err(SchemeError::NotDecryptable), "{name}");
+        // The last two are bounds of nothing but 0.
+        for noise in [least - 0.01, -1.0, -1000.0] {
+            assert_eq!(stated(noise), Err(SchemeError::NotDecryptable), "{name}, 2^{noise}");
+        }
+        let zero = a.server.mul_scalar(&a.x, 0).unwrap();
+        let meta = Meta { noise: -1000.0, ..*zero.meta() };
+        let zero = Ciphertext::from_parts(params, meta, zero.components().to_vec()).unwrap();
+        let found = a.secret.decrypt(&zero).unwrap();
+        assert!(found.coefficients().iter().all(|c| *c == 0), "{name}");
     }
 }
 

@@ -29,14 +29,15 @@ impl ExtendedMeta {
         ExtendedMeta { meta, profile: vec![1.0] }
     }
 
-    /// Σ diagonal_j * input_j over the pairs given; None if there is none.
+    /// Σ diagonal_j * input_j over the pairs given; None if there is none. Its owner is unknown if
+    /// that of one of them is.
     pub fn combine<'a>(
         pairs: impl Iterator<Item = (&'a ExtendedMeta, &'a Profile)> + Clone,
     ) -> Option<Self> {
         let top = pairs.clone().map(|(m, _)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
         let first = pairs.clone().next()?.0.meta;
         let depth = pairs.clone().map(|(m, _)| m.meta.depth).max()?;
-        let owner = pairs.clone().find_map(|(m, _)| m.meta.owner);
+        let owner = pairs.clone().map(|(m, _)| m.meta.owner).reduce(Option::and)?;
         let len = pairs.clone().map(|(m, d)| m.profile.len().max(d.values.len())).max()?;
         let mut profile = vec![0.0; len];
         for (m, diagonal) in pairs.clone() {

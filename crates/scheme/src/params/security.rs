@@ -193,6 +193,16 @@ fn keys(spec: &ParamsSpec, ring: &Ring, chain: &ModulusChain) -> Vec<Key> {
         }
     };
     let mut keys = vec![key];
+    // An encryption under the public key hides a ternary polynomial, whatever the secret is.
+    let wider = match spec.secret {
+        SecretKind::UniformTernary => false,
+        SecretKind::Sparse(weight) => weight > 2 * degree / 3,
+        SecretKind::TruncatedGaussian => true,
+    };
+    if spec.assumption == Assumption::Rlwe && wider {
+        let (name, top) = ("ternary randomness of encryptions at Q", chain.bits(chain.top()));
+        keys.push(Key::rlwe(name, degree, top, Secret::Ternary));
+    }
     if let Some(b) = spec.bootstrap.as_ref().filter(|b| !b.under_main_key) {
         let low = chain.bits(Level(0)) + ring.log2(chain.encapsulation().special());
         let secret = Secret::Sparse(b.sparse_weight);
@@ -296,6 +306,22 @@ mod tests {
             }
         }
         assert!(checked >= 20, "{checked}");
+    }
+
+    /// Without special primes both have the same modulus, and the ternary one is weaker.
+    #[test]
+    fn gaussian_secrets_do_not_hide_what_encryptions_draw() {
+        let spec = ParamsSpec {
+            words: 1,
+            special: 0,
+            secret: SecretKind::TruncatedGaussian,
+            ..ParamsSpec::new("insecure_gaussian", 1 << 13, 65537)
+        };
+        let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+        let [secret, drawn] = params.security().keys() else { panic!("two keys") };
+        assert_eq!(secret.modulus_bits, drawn.modulus_bits);
+        assert!(drawn.bits < secret.bits, "{secret}, {drawn}");
+        assert_eq!(params.security().bits(), drawn.bits);
     }
 
     #[test]
