@@ -220,24 +220,22 @@ impl<S: IntegerScheme> Integers<'_, S> {
         layers: &[Layer],
         truths: &[Vec<Digit<S::Ciphertext>>],
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let open = |truths: &Vec<Digit<S::Ciphertext>>| -> Vec<Open<S::Ciphertext>> {
-            truths.iter().cloned().map(Open::from).collect()
-        };
-        self.decided_by(layers, &truths.iter().map(open).collect::<Vec<_>>())
+        self.decided_by(layers, |i| Ok(truths[i].iter().cloned().map(Open::from).collect()))
     }
 
-    /// The same where products of the tables are not relinearized yet. Where a single node asks
-    /// whether all will do, they are added to its own products, and relinearized with them.
+    /// The same where products of the tables are not relinearized yet. `tables` makes those of a
+    /// layer, one layer after the other, so that no more of their factors are in memory. Where a
+    /// single node asks whether all will do, they are added to its own products, and relinearized
+    /// with them.
     pub(crate) fn decided_by(
         &self,
         layers: &[Layer],
-        tables: &[Vec<Open<S::Ciphertext>>],
+        tables: impl Fn(usize) -> Result<Vec<Open<S::Ciphertext>>, IntegersError>,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let ready = layers.par_iter().zip(tables).map(|(layer, tables)| self.ready(layer, tables));
-        let ready = ready.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
         let mut found: Vec<Digit<S::Ciphertext>> = Vec::new();
-        for (layer, tables) in layers.iter().zip(&ready) {
-            let nodes = layer.nodes.par_iter().map(|node| self.node(node, tables, &found));
+        for (i, layer) in layers.iter().enumerate() {
+            let tables = self.ready(layer, tables(i)?)?;
+            let nodes = layer.nodes.par_iter().map(|node| self.node(node, &tables, &found));
             found = nodes.collect::<Result<Vec<_>, IntegersError>>()?;
         }
         found.pop().ok_or_else(|| CircuitError::Empty { what: "a digit" }.into())
@@ -248,18 +246,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
     fn ready(
         &self,
         layer: &Layer,
-        tables: &[Open<S::Ciphertext>],
+        tables: Vec<Open<S::Ciphertext>>,
     ) -> Result<Vec<Open<S::Ciphertext>>, IntegersError> {
         let once = |i: usize| {
             let whole = layer.nodes.iter().filter(|node| node.whole == Some(i)).count();
             let mut parts = layer.nodes.iter().flat_map(|node| &node.parts);
             whole == 1 && !parts.any(|(table, _)| *table == i)
         };
-        let ready = |(i, table): (usize, &Open<S::Ciphertext>)| match once(i) {
-            true => Ok(table.clone()),
-            false => self.closed(table).map(Open::from),
+        let ready = |(i, table): (usize, Open<S::Ciphertext>)| match once(i) {
+            true => Ok(table),
+            false => self.closed(&table).map(Open::from),
         };
-        tables.par_iter().enumerate().map(ready).collect()
+        tables.into_par_iter().enumerate().map(ready).collect()
     }
 
     /// The truth value of a table.

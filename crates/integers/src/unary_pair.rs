@@ -126,20 +126,19 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let columns = bits.iter().flat_map(|bits| bits.iter()).map(|(_, x)| x);
         let length = self.common_length(&columns.collect::<Vec<_>>())?;
         let (x, y) = (self.digit_bits(bits[0])?, self.digit_bits(bits[1])?);
-        let layers = pair.layers(ranges);
-        let tables = layers.iter().zip(pair.largest()).enumerate();
-        let tables = tables.map(|(digit, (layer, largest))| -> Result<Vec<_>, IntegersError> {
-            let bilinear = layer.tables.par_iter().map(|table| Bilinear::new(table, largest));
+        let (layers, largest) = (pair.layers(ranges), pair.largest());
+        let tables = |digit: usize| -> Result<Vec<_>, IntegersError> {
+            let tables = layers[digit].tables.par_iter();
+            let bilinear = tables.map(|table| Bilinear::new(table, largest[digit]));
             bilinear.map(|table| self.of_difference(digit, &table, [&x, &y])).collect()
-        });
-        let tables = tables.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
+        };
         let found = match apart(ranges, pair.bounds())[..] {
             // Each digit decides, and so they are joined as a tree.
             [(low, high)] if low == high && layers.iter().all(|layer| layer.tables.len() == 1) => {
-                let truths = tables.par_iter().flatten().map(|table| self.closed(table));
+                let truths = (0..layers.len()).map(|digit| self.closed(&tables(digit)?[0]));
                 self.all(truths.collect::<Result<Vec<_>, IntegersError>>()?)?
             }
-            _ => self.decided_by(&layers, &tables)?,
+            _ => self.decided_by(&layers, tables)?,
         };
         let digits = vec![found.within(0, 1)];
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())

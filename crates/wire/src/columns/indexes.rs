@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{StoredColumn, StoredDigit};
+use super::schema::{StoredColumn, StoredDigit};
 use crate::error::WireError;
 use crate::summary::Metadata;
 
