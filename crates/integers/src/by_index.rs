@@ -41,6 +41,16 @@ type Rows = Vec<(usize, usize)>;
 /// The truth values of a digit, and their ciphertexts.
 type Truths<C> = (Vec<Digit<C>>, Vec<Arc<C>>);
 
+/// `None` for what an index has too little room for after all.
+fn if_it_fits<T>(found: Result<T, IntegersError>) -> Result<Option<T>, IntegersError> {
+    match found {
+        Err(
+            IntegersError::Scheme(SchemeError::NoiseOverflow { .. }) | IntegersError::Depth { .. },
+        ) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Whether a column has an index with the capacity for this many products after each other.
     pub(crate) fn has_room_by_index(&self, x: &Column<S::Ciphertext>, depth: usize) -> bool {
@@ -93,8 +103,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let truth = |k: i64| Some(((i, k), digit.truth(digit.low + k)?));
             truths.extend((1..digit.points()).filter_map(truth));
         }
-        let found = self.decided_in_unary(&layers, alone, &truths)?;
-        Ok(Some(found.within(0, 1)))
+        let found = if_it_fits(self.decided_in_unary(&layers, alone, &truths))?;
+        Ok(found.map(|found| found.within(0, 1)))
     }
 
     /// [`Integers::in_ranges_by_index`] for ranges in order that do not touch, of which there are
@@ -162,13 +172,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let table = |f: usize| values.iter().map(|v| entry(f, *v)).collect();
         let tables: Vec<Vec<i64>> = (0..functions).map(table).collect();
-        let found = match self.of_digits(&digits, &tables) {
-            Err(
-                IntegersError::Scheme(SchemeError::NoiseOverflow { .. })
-                | IntegersError::Depth { .. },
-            ) => return Ok(None),
-            found => found?,
-        };
+        let Some(found) = if_it_fits(self.of_digits(&digits, &tables))? else { return Ok(None) };
         let (scheme, needed) = (self.session().scheme(), self.session().minimum_capacity());
         let mut ciphers = found.iter().filter_map(|d| d.cipher.as_ref());
         Ok(ciphers.all(|v| scheme.capacity_bits(&v.get()) >= needed).then_some(found))
