@@ -1,21 +1,19 @@
 //! Queries over encrypted columns.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use everlevel::Level;
 use everlevel_integers::{Accumulated, Column, Encoded, IntegerScheme, Integers, SumPlan, Type};
 
 use crate::block::Block;
 use crate::condition::Condition;
 use crate::error::TablesError;
-use crate::field::Field;
 use crate::kept::Kept;
 use crate::known::Known;
 use crate::layout::{Form, Layout};
 use crate::ordered::{self, Found};
 use crate::schema::Schema;
-use crate::starts::{Starts, parts};
+use crate::starts::Starts;
 
 /// All conditions begin at the level of their columns.
 static TOP: LazyLock<Starts> = LazyLock::new(Starts::default);
@@ -31,8 +29,6 @@ pub struct Runner<'a, S: IntegerScheme> {
     masks: Vec<&'a Condition>,
     /// The levels at which conditions begin.
     starts: &'a Starts,
-    /// The level of each column of an index at which the first of its conditions begins.
-    firsts: BTreeMap<usize, Level>,
     /// Whether the batch is the last one, with which least and greatest values are found.
     last: bool,
     blocks: usize,
@@ -67,7 +63,6 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             plan,
             masks: masks.into_iter().map(|i| &layout.masks[i]).collect(),
             starts: &TOP,
-            firsts: BTreeMap::new(),
             last: batch + 1 == layout.batches(),
             blocks: 0,
             added: false,
@@ -79,36 +74,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
 
     /// The same with conditions that begin at these levels.
     pub(crate) fn beginning(self, starts: &'a Starts) -> Self {
-        let mut firsts: BTreeMap<usize, Option<Level>> = BTreeMap::new();
-        for (part, _) in parts::<S::Ciphertext>(self.layout, None) {
-            let level = starts.of(&part);
-            for place in part.reads() {
-                let first = firsts.entry(place).or_insert(level);
-                *first = (*first).zip(level).map(|(a, b)| a.max(b));
-            }
-        }
-        let of_index =
-            |place: usize| self.schema.fields().get(place).is_some_and(Field::is_of_index);
-        let firsts = firsts.into_iter().filter(|(place, _)| of_index(*place));
-        let firsts = firsts.filter_map(|(place, level)| Some((place, level?))).collect();
-        Runner { starts, firsts, ..self }
-    }
-
-    /// A column as it is kept while a block is computed: one of an index, which only conditions
-    /// read, at the level where the first of them begins. A date has 39 of them, and what they
-    /// have above that level would take as much memory again.
-    ///
-    /// # Errors
-    /// Those of the scheme.
-    pub(crate) fn received(
-        &self,
-        place: usize,
-        column: Column<S::Ciphertext>,
-    ) -> Result<Column<S::Ciphertext>, TablesError> {
-        Ok(match self.firsts.get(&place) {
-            Some(level) => self.ints.lowered(&column, *level)?,
-            None => column,
-        })
+        Runner { starts, ..self }
     }
 
     /// Adds the sums over the next block of rows, or the rows that are listed. `columns` has a
@@ -157,9 +123,6 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             let problem = "the encrypted columns are not those of the schema, or not as long";
             return Err(TablesError::Data { problem: problem.into() });
         }
-        let columns = columns.iter().cloned().enumerate();
-        let columns = columns.map(|(place, column)| self.received(place, column));
-        let columns = &columns.collect::<Result<Vec<_>, TablesError>>()?[..];
         let number = self.blocks;
         self.blocks += 1;
         self.added = true;
