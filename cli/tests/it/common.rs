@@ -7,11 +7,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-pub use self::everlevel as program;
 pub use crate::printed::{file, json, success, usage};
-
-/// What the program calls itself.
-pub const NAME: &str = "everlevel";
+pub use crate::program::everlevel;
 
 /// A directory with keys of a toy set.
 pub struct Place(tempfile::TempDir);
@@ -102,15 +99,6 @@ impl Place {
     pub fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path().join(name)).unwrap()
     }
-}
-
-/// Runs the program with these arguments.
-pub fn everlevel(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_everlevel"))
-        .args(args)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts")
 }
 
 /// Runs the program in a directory, with insecure parameter sets.

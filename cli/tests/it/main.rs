@@ -19,6 +19,7 @@ mod options;
 mod output;
 mod owners;
 mod printed;
+mod program;
 #[cfg(feature = "service")]
 mod remote;
 mod replaced;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::common::{NAME, program};
+use crate::program::{NAME, program};
 
 /// Runs the program, which must succeed, and returns its standard output.
 pub fn success(args: &[&str]) -> String {

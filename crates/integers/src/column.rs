@@ -2,8 +2,8 @@
 
 use everlevel_circuit::Value;
 
-use crate::index::Steps;
 use crate::interval::Interval;
+use crate::steps::Steps;
 
 /// The base of digits.
 pub(crate) const BASE: i64 = 16;

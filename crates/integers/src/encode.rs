@@ -7,10 +7,13 @@ use zeroize::Zeroizing;
 
 use crate::column::{BASE, Column, Digit};
 use crate::error::IntegersError;
-use crate::index::{Steps, check_index};
 use crate::interval::Interval;
 use crate::split::digits_of;
+use crate::steps::Steps;
 use crate::types::Type;
+
+/// The most digits of columns with an index: a range takes a level for each digit but one.
+const INDEX_DIGITS: usize = 8;
 
 /// The anchor of values of an interval, and the number of digits above it. The anchor is 0 if no
 /// value is negative, otherwise -2^(4k-1), so that all signed values with k digits have the same
@@ -25,6 +28,24 @@ pub(crate) fn standard_form(interval: Interval) -> (i128, usize) {
     });
     let k = k.unwrap_or(32);
     (-(1i128 << (4 * k - 1).min(126)), k as usize)
+}
+
+/// Whether columns of a type may have an index.
+///
+/// # Errors
+/// [`IntegersError::Type`] for truth values and public integers, which need none, and for more than
+/// eight digits, of which a function would take too many levels.
+pub(crate) fn check_index(interval: Interval) -> Result<(), IntegersError> {
+    let (_, digits) = standard_form(interval);
+    if interval.points() > 2 && digits <= INDEX_DIGITS {
+        return Ok(());
+    }
+    Err(IntegersError::Type {
+        operation: "an index",
+        found: interval,
+        expected: "at least 3 values, of at most 8 hexadecimal digits: state narrower bounds, or \
+                   encrypt without an index",
+    })
 }
 
 /// The windows of the digits of values of an interval above an anchor that does not exceed it.

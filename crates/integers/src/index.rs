@@ -5,61 +5,22 @@
 //! ([`crate::by_index`]). The truth values belong to the digit that was encrypted: what is computed
 //! from it has none.
 
-use std::sync::Arc;
-
 use everlevel_circuit::Value;
 use everlevel_scheme::{Level, Params, Plaintext, Scheme};
 
 use crate::by_index::LINEAR;
 use crate::column::{Column, Digit};
-use crate::encode::standard_form;
+use crate::encode::{check_index, standard_form};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::parts::{Encrypted, wrong};
 use crate::rehearsal::Rehearsal;
+use crate::steps::Steps;
 use crate::types::Type;
 use crate::unary::Step;
 
-/// The most digits: a range takes a level for each digit but one.
-const DIGITS: usize = 8;
 /// The products for which an index has room after the deepest function of its column.
 const AFTER: usize = 2;
-
-/// Whether a digit is at least each of some successive integers.
-pub(crate) struct Steps<C> {
-    /// The least value that the digit had when it was encrypted. Truth value i says whether it is
-    /// at least `least + 1 + i`.
-    least: i64,
-    bits: Arc<[Value<C>]>,
-}
-
-impl<C> Clone for Steps<C> {
-    fn clone(&self) -> Self {
-        Steps { least: self.least, bits: self.bits.clone() }
-    }
-}
-
-impl<C> Steps<C> {
-    /// Truth values for the integers above `least`, in order.
-    pub(crate) fn new(least: i64, bits: Vec<Value<C>>) -> Self {
-        Steps { least, bits: bits.into() }
-    }
-
-    /// The truth value that says whether the digit is at least `value`.
-    fn at(&self, value: i64) -> Option<&Value<C>> {
-        let place = value.checked_sub(self.least)?.checked_sub(1)?;
-        self.bits.get(usize::try_from(place).ok()?)
-    }
-
-    /// The same with what `convert` makes of the ciphertexts.
-    pub(crate) fn try_map<D, E>(
-        &self,
-        convert: impl FnMut(&Value<C>) -> Result<Value<D>, E>,
-    ) -> Result<Steps<D>, E> {
-        let bits = self.bits.iter().map(convert).collect::<Result<Vec<_>, E>>()?;
-        Ok(Steps::new(self.least, bits))
-    }
-}
 
 impl<C> Digit<C> {
     /// Whether the digit is at least `value`, as its owner encrypted it. What is bootstrapped in
@@ -174,24 +135,6 @@ impl<C> Encrypted<C> {
         };
         column.into_iter().flat_map(|x| x.index_values())
     }
-}
-
-/// Whether columns of a type may have an index.
-///
-/// # Errors
-/// [`IntegersError::Type`] for truth values and public integers, which need none, and for more than
-/// eight digits, of which a function would take too many levels.
-pub(crate) fn check_index(interval: Interval) -> Result<(), IntegersError> {
-    let (_, digits) = standard_form(interval);
-    if interval.points() > 2 && digits <= DIGITS {
-        return Ok(());
-    }
-    Err(IntegersError::Type {
-        operation: "an index",
-        found: interval,
-        expected: "at least 3 values, of at most 8 hexadecimal digits: state narrower bounds, or \
-                   encrypt without an index",
-    })
 }
 
 /// The level at which an index of a type is encrypted: the lowest one that leaves room for a

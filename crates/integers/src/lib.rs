@@ -92,6 +92,7 @@ mod slots;
 mod split;
 mod stage;
 mod statistics;
+mod steps;
 mod sums;
 mod together;
 mod total;

@@ -132,7 +132,7 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
             Condition::Constant(true) => Mask::All,
             Condition::Constant(false) => Mask::None,
             Condition::Within { column, codes } => self.within(*column, codes)?,
-            Condition::Indexed(indexed) => Mask::Some(self.indexed(condition, indexed)?),
+            Condition::Indexed(_, by) => Mask::Some(self.indexed(condition, by)?),
             Condition::Compare(comparison, a, b) if self.relates(a, b) => {
                 Mask::Some(self.related(*comparison, a, b)?)
             }
@@ -336,7 +336,7 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
                 }
                 Condition::And(parts) | Condition::Or(parts) => rest.extend(parts),
                 Condition::Not(part) => rest.push(part),
-                Condition::Constant(_) | Condition::Indexed(_) | Condition::Compare(..) => {}
+                Condition::Constant(_) | Condition::Indexed(..) | Condition::Compare(..) => {}
             }
         }
         for (place, of_column) in tables.into_iter().filter(|(_, all)| all.len() > 1) {

@@ -117,7 +117,7 @@ pub enum Condition {
         codes: Ranges,
     },
     /// Rows of such a set, or for which a comparison holds, by the indexes of the columns.
-    Indexed(Indexed),
+    Indexed(Box<Condition>, Indexed),
     /// The rows for which a comparison holds.
     Compare(Comparison, Number, Number),
     /// The rows that meet all of these conditions.
@@ -134,7 +134,7 @@ impl Condition {
         match self {
             Condition::Constant(value) => *value,
             Condition::Within { column, codes } => codes.contains(row(*column)),
-            Condition::Indexed(indexed) => indexed.holds(row),
+            Condition::Indexed(asked, _) => asked.holds(row),
             Condition::Compare(comparison, a, b) => {
                 let (a, b) = (a.value(row), b.value(row));
                 match comparison {
@@ -243,7 +243,9 @@ impl Condition {
             Condition::Within { column, codes } => {
                 Condition::Within { column: place(*column), codes: codes.clone() }
             }
-            Condition::Indexed(indexed) => Condition::Indexed(indexed.moved(place)),
+            Condition::Indexed(asked, by) => {
+                Condition::Indexed(Box::new(asked.moved(place)), by.moved(place))
+            }
             Condition::Compare(comparison, a, b) => {
                 Condition::Compare(*comparison, a.moved(place), b.moved(place))
             }
@@ -257,7 +259,10 @@ impl Condition {
         match self {
             Condition::Constant(_) => {}
             Condition::Within { column, .. } => drop(out.insert(*column)),
-            Condition::Indexed(indexed) => indexed.columns(out),
+            Condition::Indexed(asked, by) => {
+                asked.columns(out);
+                by.reads(out);
+            }
             Condition::Compare(_, a, b) => {
                 a.columns(out);
                 b.columns(out);

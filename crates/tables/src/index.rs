@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 
 use crate::condition::Condition;
+use crate::decided::deciding;
 use crate::error::TablesError;
 use crate::field::{Field, problem};
-use crate::indexed::Indexed;
 use crate::infer::Inferred;
 use crate::schema::Schema;
 
@@ -18,8 +18,8 @@ impl Condition {
     /// and comparisons of two such columns by both.
     #[must_use]
     pub(crate) fn by_index(self, schema: &Schema) -> Condition {
-        self.replaced(&|c| match Indexed::of(&c, schema) {
-            Some(indexed) => Condition::Indexed(indexed),
+        self.replaced(&|c| match deciding(&c, schema) {
+            Some(by) => Condition::Indexed(Box::new(c), by),
             None => c,
         })
     }
@@ -28,7 +28,7 @@ impl Condition {
     #[must_use]
     pub(crate) fn by_digits(self) -> Condition {
         self.replaced(&|c| match c {
-            Condition::Indexed(indexed) => indexed.asked().clone(),
+            Condition::Indexed(asked, _) => *asked,
             c => c,
         })
     }
@@ -47,8 +47,8 @@ impl Condition {
     /// Adds the columns of indexes that decide about its parts.
     pub(crate) fn index_columns(&self, schema: &Schema, out: &mut BTreeSet<usize>) {
         self.each(&mut |c| {
-            if let Some(indexed) = Indexed::of(c, schema) {
-                indexed.reads(out);
+            if let Some(by) = deciding(c, schema) {
+                by.reads(out);
             }
         });
     }
@@ -57,7 +57,7 @@ impl Condition {
     /// that the index is of.
     pub(crate) fn reads(&self, out: &mut BTreeSet<usize>) {
         self.each(&mut |c| match c {
-            Condition::Indexed(indexed) => indexed.reads(out),
+            Condition::Indexed(_, by) => by.reads(out),
             c => c.columns(out),
         });
     }
@@ -65,7 +65,7 @@ impl Condition {
     /// Whether any part of it is decided by an index.
     pub(crate) fn has_indexes(&self) -> bool {
         let mut found = false;
-        self.each(&mut |c| found |= matches!(c, Condition::Indexed(_)));
+        self.each(&mut |c| found |= matches!(c, Condition::Indexed(..)));
         found
     }
 
@@ -134,7 +134,7 @@ mod tests {
         let within = |column: usize, codes: Ranges| Condition::Within { column, codes };
         let set = within(0, Ranges::between(3, 20));
         let indexed = set.clone().by_index(&schema);
-        assert!(matches!(indexed, Condition::Indexed(_)));
+        assert!(matches!(indexed, Condition::Indexed(..)));
         for code in -5..=40 {
             assert_eq!(indexed.holds(&|_| code), set.holds(&|_| code), "{code}");
         }

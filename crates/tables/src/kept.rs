@@ -124,7 +124,7 @@ fn shared(layout: &Layout) -> HashSet<Condition> {
                     Condition::Not(part) => rest.push(part),
                     Condition::Constant(_)
                     | Condition::Within { .. }
-                    | Condition::Indexed(_)
+                    | Condition::Indexed(..)
                     | Condition::Compare(..) => {}
                 }
             }

@@ -55,7 +55,7 @@ impl<C> Known<'_, C> {
             Condition::Not(c) => self.truth(c, row).map(|truth| !truth),
             Condition::Constant(_)
             | Condition::Within { .. }
-            | Condition::Indexed(_)
+            | Condition::Indexed(..)
             | Condition::Compare(..) => {
                 let mut columns = BTreeSet::new();
                 condition.columns(&mut columns);

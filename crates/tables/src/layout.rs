@@ -15,7 +15,6 @@ use crate::order::{Extremes, Key, Pick, Ranking, check_ranked};
 use crate::query::{OrderedBy, Query};
 use crate::requests::{Place, Requests, truth, with_truths};
 use crate::schema::Schema;
-use crate::starts::Starts;
 
 /// The layout of the answer to a query on a table with a given number of rows: the sets of rows
 /// that are distinguished, the sums or rows that are computed, and their positions in the answer.
@@ -114,11 +113,11 @@ impl Layout {
         Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
     }
 
-    /// The same layout where conditions begin at these levels, and by what these say decides: an
-    /// index, or the digits of its column. Of rows that a server orders indexes always decide.
+    /// The same layout where the digits of columns decide conditions, and not their indexes, if
+    /// `by_digits`. Of rows that a server orders indexes always decide.
     #[must_use]
-    pub(crate) fn beginning(self, starts: &Starts) -> Self {
-        if !starts.by_digits() {
+    pub(crate) fn deciding(self, by_digits: bool) -> Self {
+        if !by_digits {
             return self;
         }
         let masks = self.masks.into_iter().map(Condition::by_digits).collect();

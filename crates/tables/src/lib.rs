@@ -30,6 +30,7 @@ mod compare;
 mod condition;
 mod consistent;
 mod data;
+mod decided;
 mod error;
 mod field;
 mod flatten;

@@ -27,7 +27,7 @@ impl Part {
     pub(crate) fn of(condition: &Condition) -> Option<Part> {
         match condition {
             Condition::Within { column, .. } => Some(Part::Column(*column)),
-            Condition::Compare(..) | Condition::Indexed(_) => Some(Part::Alone(condition.clone())),
+            Condition::Compare(..) | Condition::Indexed(..) => Some(Part::Alone(condition.clone())),
             _ => None,
         }
     }

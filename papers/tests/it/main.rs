@@ -7,6 +7,7 @@ mod list;
 mod ltv;
 #[path = "../../../cli/tests/it/printed.rs"]
 mod printed;
+mod program;
 mod report;
 mod security;
 mod soak;

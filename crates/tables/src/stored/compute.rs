@@ -120,7 +120,7 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
         true => Starts::default(),
         false => plan.starts_with((ints, keys, cancelled), params, table.rows())?,
     };
-    let layout = layout.beginning(&starts);
+    let layout = layout.deciding(starts.by_digits());
     let unread = layout.unread(&query, &schema);
     let (blocks, mut out) = (range.len() * layout.batches(), Vec::new());
     let kept = Kept::new(&layout);

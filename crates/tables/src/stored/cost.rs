@@ -104,7 +104,7 @@ fn decides(condition: &Condition, wanted: bool, public: &dyn Fn(&usize) -> bool)
         Condition::And(all) => parts(all, wanted),
         Condition::Or(any) => parts(any, !wanted),
         Condition::Not(c) => decides(c, !wanted, public),
-        Condition::Within { .. } | Condition::Indexed(_) | Condition::Compare(..) => {
+        Condition::Within { .. } | Condition::Indexed(..) | Condition::Compare(..) => {
             let mut columns = BTreeSet::new();
             condition.columns(&mut columns);
             columns.iter().all(public)
@@ -208,7 +208,7 @@ impl Plan {
         let session = no_op_session(params, scheme.clone(), bootstraps)?;
         let ints = Integers::new(&session, params)?;
         let starts = self.starts(params, rows, &ints.plans(), Some(&cancelled))?;
-        let layout = layout.beginning(&starts);
+        let layout = layout.deciding(starts.by_digits());
         let table = |length: usize| {
             pretended(params, &schema, length, |zero, field| match field.is_public() {
                 true => scheme.transparent(zero),

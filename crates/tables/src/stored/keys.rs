@@ -109,7 +109,7 @@ impl Plan {
         bootstraps: bool,
     ) -> Result<KeyPlan, TablesError> {
         let (needed, schema) = self.needed()?;
-        let layout = self.layout(params, rows)?.1.beginning(starts);
+        let layout = self.layout(params, rows)?.1.deciding(starts.by_digits());
         let scheme = Arc::new(NoOp::blank(params));
         let session = if bootstraps {
             let bootstrapper = Bootstrapper::new(&*scheme, bootstrap_plan(params)?);

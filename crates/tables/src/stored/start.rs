@@ -278,7 +278,7 @@ impl Plan {
     ) -> Result<Option<T>, TablesError> {
         let (_, schema) = self.needed()?;
         let (_, layout) = self.layout(params, rows)?;
-        let layout = layout.beginning(&Starts::at_top(by_digits));
+        let layout = layout.deciding(by_digits);
         let public = schema.fields().iter().any(Field::is_public);
         let compared = public && !self.query().parameters.is_empty();
         if rows == 0 || layout.is_empty() || layout.orders() || compared {
