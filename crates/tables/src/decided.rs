@@ -13,8 +13,8 @@ use crate::ranges::Ranges;
 use crate::schema::Schema;
 use crate::starts::Part;
 
-/// The parts of indexes that decide about a condition; `None` for other conditions, and where columns
-/// have no index.
+/// The parts of indexes that decide about a condition; `None` for other conditions, and where
+/// columns have no index.
 pub(crate) fn deciding(asked: &Condition, schema: &Schema) -> Option<Indexed> {
     let (indexes, ranges) = match asked {
         Condition::Within { column, codes } => {

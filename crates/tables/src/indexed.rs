@@ -1,5 +1,5 @@
-//! Indexes of columns, and the parts of them that decide conditions: sets of codes, and comparisons of
-//! columns.
+//! Indexes of columns, and the parts of them that decide conditions: sets of codes, and comparisons
+//! of columns.
 
 use std::collections::BTreeSet;
 
@@ -61,8 +61,8 @@ impl Index {
     }
 }
 
-/// The parts of indexes that decide about a condition: a set of codes of a column, or a comparison of
-/// two columns.
+/// The parts of indexes that decide about a condition: a set of codes of a column, or a comparison
+/// of two columns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Indexed {
     /// The index of the column, or those of both.
