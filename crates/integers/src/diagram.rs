@@ -98,12 +98,6 @@ pub(crate) struct Open<C> {
     pub(crate) rest: Digit<C>,
 }
 
-impl<C> Clone for Open<C> {
-    fn clone(&self) -> Self {
-        Open { pairs: self.pairs.clone(), rest: self.rest.clone() }
-    }
-}
-
 impl<C> From<Digit<C>> for Open<C> {
     fn from(rest: Digit<C>) -> Self {
         Open { pairs: Vec::new(), rest }

@@ -13,7 +13,7 @@ use crate::steps::Steps;
 use crate::types::Type;
 
 /// The most digits of columns with an index: a range takes a level for each digit but one.
-const INDEX_DIGITS: usize = 8;
+pub(crate) const INDEX_DIGITS: usize = 8;
 
 /// The anchor of values of an interval, and the number of digits above it. The anchor is 0 if no
 /// value is negative, otherwise -2^(4k-1), so that all signed values with k digits have the same

@@ -11,12 +11,10 @@ use everlevel_circuit::CircuitError;
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::diagram::{Layer, layers};
+use crate::encode::INDEX_DIGITS;
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::ranges::apart;
-
-/// The most digits: a range takes a level for each digit but one.
-const MOST: u32 = 8;
 
 /// A truth value of an integer in unary: whether a digit, by its index from the lowest one on, is
 /// at least some value from 1 on.
@@ -38,7 +36,7 @@ impl Unary {
     /// and for two or fewer, which are truth values already.
     pub fn new(low: i128, high: i128) -> Option<Self> {
         let last = high.checked_sub(low)?;
-        (2..1 << (4 * MOST)).contains(&last).then_some(Unary { low, high })
+        (2..1 << (4 * INDEX_DIGITS)).contains(&last).then_some(Unary { low, high })
     }
 
     /// The least and the greatest integer.

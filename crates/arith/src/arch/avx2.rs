@@ -327,17 +327,15 @@ impl Lanes for Avx2 {
     }
 }
 
-/// A sum modulo q, at most (1/2 + 2^-50) q in magnitude: its high part without [`START`], and its
-/// low part, which is at most 2^53, modulo q, and then what both leave.
+/// A sum modulo q, at most (1/2 + 2^-50) q in magnitude. Its low part is at most 2^53, and is
+/// reduced first.
 #[inline(always)]
 fn settled(sum: Sum, m: FloatModulus<Avx2>) -> __m256d {
-    let token = m.lanes;
-    let high = without_multiples(token.sub_f(sum.high, token.splat_f(START)), m);
-    m.reduce(token.add_f(high, without_multiples(sum.low, m)))
+    few_settled(Sum { low: without_multiples(sum.low, m), ..sum }, m)
 }
 
 /// [`settled`] for at most [`FEW`] products: the low part is at most 2^52, so what is left of the
-/// high one adds to it exactly.
+/// high one, without [`START`], adds to it exactly.
 #[inline(always)]
 fn few_settled(sum: Sum, m: FloatModulus<Avx2>) -> __m256d {
     let token = m.lanes;
