@@ -103,7 +103,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let truth = |k: i64| Some(((i, k), digit.truth(digit.low + k)?));
             truths.extend((1..digit.points()).filter_map(truth));
         }
-        let found = if_it_fits(self.decided_in_unary(&layers, alone, &truths))?;
+        let bits = |i: usize| -> Result<Vec<_>, IntegersError> {
+            Ok(truths.iter().filter(|((digit, _), _)| *digit == i).cloned().collect())
+        };
+        let found = if_it_fits(self.decided_in_unary(&layers, alone, bits))?;
         Ok(found.map(|found| found.within(0, 1)))
     }
 

@@ -221,18 +221,19 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// layer, one layer after the other, so that no more of their factors are in memory. Where a
     /// single node asks whether all will do, they are added to its own products, and relinearized
     /// with them.
-    pub(crate) fn decided_by(
+    pub(crate) fn decided_by<E: From<IntegersError>>(
         &self,
         layers: &[Layer],
-        tables: impl Fn(usize) -> Result<Vec<Open<S::Ciphertext>>, IntegersError>,
-    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        tables: impl Fn(usize) -> Result<Vec<Open<S::Ciphertext>>, E>,
+    ) -> Result<Digit<S::Ciphertext>, E> {
         let mut found: Vec<Digit<S::Ciphertext>> = Vec::new();
         for (i, layer) in layers.iter().enumerate() {
             let tables = self.ready(layer, tables(i)?)?;
             let nodes = layer.nodes.par_iter().map(|node| self.node(node, &tables, &found));
             found = nodes.collect::<Result<Vec<_>, IntegersError>>()?;
         }
-        found.pop().ok_or_else(|| CircuitError::Empty { what: "a digit" }.into())
+        let found = found.pop().ok_or(CircuitError::Empty { what: "a digit" });
+        Ok(found.map_err(IntegersError::from)?)
     }
 
     /// The tables of a layer, where those are relinearized that a node multiplies, or that several

@@ -10,7 +10,7 @@ use everlevel_circuit::CircuitError;
 
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
-use crate::diagram::{Layer, layers};
+use crate::diagram::{Layer, Open, layers};
 use crate::encode::INDEX_DIGITS;
 use crate::error::IntegersError;
 use crate::interval::Interval;
@@ -20,7 +20,7 @@ use crate::ranges::apart;
 /// at least some value from 1 on.
 pub type Step = (usize, i64);
 /// Columns of truth values of integers in unary, each with its step.
-pub type UnaryBits<C> = [(Step, Column<C>)];
+pub type UnaryBits<C> = Vec<(Step, Column<C>)>;
 /// A truth value as a digit, with its step.
 pub(crate) type DigitBit<C> = (Step, Digit<C>);
 
@@ -98,7 +98,9 @@ impl Unary {
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Whether integers with these truth values lie in one of these public ranges, whose ends
-    /// belong to them, as 0 or 1. `bits` are those of [`Unary::needed`], each with its step.
+    /// belong to them, as 0 or 1. `bits` gives those of [`Unary::needed`] of a digit, in columns of
+    /// this length; it is asked once for each digit that decides, and no more than the truth values
+    /// of one digit are held at a time.
     ///
     /// A range takes at most two products and a level for each digit but one, and less where an end
     /// is a multiple of a power of 16. A single integer takes a product for each digit but one, at
@@ -106,19 +108,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ///
     /// # Errors
     /// [`IntegersError::Type`] for columns that are not truth values; [`IntegersError::Length`] for
-    /// columns of different lengths; `circuit.empty` if a truth value is missing;
-    /// [`IntegersError::Depth`]; those of the scheme.
-    pub fn in_ranges_of(
+    /// columns of another length; `circuit.empty` if a truth value is missing;
+    /// [`IntegersError::Depth`]; those of the scheme and of `bits`.
+    pub fn in_ranges_of<E: From<IntegersError>>(
         &self,
         unary: &Unary,
-        bits: &UnaryBits<S::Ciphertext>,
+        length: Option<usize>,
+        bits: impl Fn(usize) -> Result<UnaryBits<S::Ciphertext>, E>,
         ranges: &[(i128, i128)],
-    ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let columns: Vec<&Column<S::Ciphertext>> = bits.iter().map(|(_, x)| x).collect();
-        let length = self.common_length(&columns)?;
-        let digits = self.digit_bits(bits)?;
+    ) -> Result<Column<S::Ciphertext>, E> {
         let alone = matches!(apart(ranges, (unary.low, unary.high))[..], [(a, b)] if a == b);
-        let found = self.decided_in_unary(&unary.layers(ranges), alone, &digits)?;
+        let bits = |digit: usize| -> Result<_, E> { Ok(self.digit_bits(length, &bits(digit)?)?) };
+        let found = self.decided_in_unary(&unary.layers(ranges), alone, bits)?;
         let digits = vec![found.within(0, 1)];
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())
     }
@@ -126,27 +127,45 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// Columns of truth values as digits.
     pub(crate) fn digit_bits(
         &self,
-        bits: &UnaryBits<S::Ciphertext>,
+        length: Option<usize>,
+        bits: &[(Step, Column<S::Ciphertext>)],
     ) -> Result<Vec<DigitBit<S::Ciphertext>>, IntegersError> {
-        let bits = bits.iter().map(|(step, x)| Ok((*step, self.bit("a digit in unary", x)?)));
-        bits.collect()
+        let digit = |(step, x): &(Step, Column<S::Ciphertext>)| match x.length == length {
+            true => Ok((*step, self.bit("a digit in unary", x)?)),
+            false => Err(IntegersError::Length {
+                found: x.length.unwrap_or(0),
+                expected: format!("{}, as many as the others have", length.unwrap_or(0)),
+            }),
+        };
+        bits.iter().map(digit).collect()
     }
 
-    /// What layers decide about digits in unary; `alone` says whether about a single integer.
-    pub(crate) fn decided_in_unary(
+    /// What layers decide about digits in unary, of which `bits` gives the truth values; `alone`
+    /// says whether about a single integer.
+    pub(crate) fn decided_in_unary<E: From<IntegersError>>(
         &self,
         layers: &[Layer],
         alone: bool,
-        digits: &[DigitBit<S::Ciphertext>],
-    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let truths = layers.iter().enumerate().map(|(i, layer)| {
-            layer.tables.iter().map(|table| self.of_unary(i, table, digits)).collect()
-        });
-        let truths = truths.collect::<Result<Vec<Vec<_>>, IntegersError>>()?;
+        bits: impl Fn(usize) -> Result<Vec<DigitBit<S::Ciphertext>>, E>,
+    ) -> Result<Digit<S::Ciphertext>, E> {
+        let truths = |i: usize| -> Result<Vec<Digit<S::Ciphertext>>, E> {
+            let tables = &layers[i].tables;
+            if tables.is_empty() {
+                return Ok(Vec::new());
+            }
+            let bits = bits(i)?;
+            let truths = tables.iter().map(|table| self.of_unary(i, table, &bits));
+            Ok(truths.collect::<Result<_, IntegersError>>()?)
+        };
         match alone && layers.iter().all(|layer| layer.tables.len() == 1) {
             // Each digit decides, and so they are joined as a tree.
-            true => self.all(truths.into_iter().flatten().collect()),
-            false => self.decided(layers, &truths),
+            true => {
+                let all = (0..layers.len()).map(truths).collect::<Result<Vec<_>, E>>()?;
+                Ok(self.all(all.into_iter().flatten().collect())?)
+            }
+            false => {
+                self.decided_by(layers, |i| Ok(truths(i)?.into_iter().map(Open::from).collect()))
+            }
         }
     }
 

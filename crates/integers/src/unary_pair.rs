@@ -107,8 +107,8 @@ impl UnaryPair {
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Whether a - b lies in one of these public ranges, whose ends belong to them, as 0 or 1: for
-    /// a < b these are all negative integers. `bits` are those of [`UnaryPair::needed`], each with
-    /// its step.
+    /// a < b these are all negative integers. `bits` gives those of [`UnaryPair::needed`] of a (0)
+    /// or of b (1) and of a digit, as for [`Integers::in_ranges_of`].
     ///
     /// If the least values of a and b are equal, a comparison takes two relinearizations for each
     /// digit but one, and one more, with at most 15 products for each table of a digit: two for
@@ -117,26 +117,30 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ///
     /// # Errors
     /// As [`Integers::in_ranges_of`].
-    pub fn differences_in_ranges_of(
+    pub fn differences_in_ranges_of<E: From<IntegersError>>(
         &self,
         pair: &UnaryPair,
-        bits: [&UnaryBits<S::Ciphertext>; 2],
+        length: Option<usize>,
+        bits: impl Fn(usize, usize) -> Result<UnaryBits<S::Ciphertext>, E>,
         ranges: &[(i128, i128)],
-    ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let columns = bits.iter().flat_map(|bits| bits.iter()).map(|(_, x)| x);
-        let length = self.common_length(&columns.collect::<Vec<_>>())?;
-        let (x, y) = (self.digit_bits(bits[0])?, self.digit_bits(bits[1])?);
+    ) -> Result<Column<S::Ciphertext>, E> {
         let (layers, largest) = (pair.layers(ranges), pair.largest());
-        let tables = |digit: usize| -> Result<Vec<_>, IntegersError> {
-            let tables = layers[digit].tables.par_iter();
-            let bilinear = tables.map(|table| Bilinear::new(table, largest[digit]));
-            bilinear.map(|table| self.of_difference(digit, &table, [&x, &y])).collect()
+        let tables = |digit: usize| -> Result<Vec<_>, E> {
+            let tables = &layers[digit].tables;
+            if tables.is_empty() {
+                return Ok(Vec::new());
+            }
+            let [x, y] = [bits(0, digit)?, bits(1, digit)?];
+            let (x, y) = (self.digit_bits(length, &x)?, self.digit_bits(length, &y)?);
+            let bilinear = tables.par_iter().map(|table| Bilinear::new(table, largest[digit]));
+            let tables = bilinear.map(|table| self.of_difference(digit, &table, [&x, &y]));
+            Ok(tables.collect::<Result<_, IntegersError>>()?)
         };
         let found = match apart(ranges, pair.bounds())[..] {
             // Each digit decides, and so they are joined as a tree.
             [(low, high)] if low == high && layers.iter().all(|layer| layer.tables.len() == 1) => {
-                let truths = (0..layers.len()).map(|digit| self.closed(&tables(digit)?[0]));
-                self.all(truths.collect::<Result<Vec<_>, IntegersError>>()?)?
+                let truths = (0..layers.len()).map(|digit| Ok(self.closed(&tables(digit)?[0])?));
+                self.all(truths.collect::<Result<Vec<_>, E>>()?)?
             }
             _ => self.decided_by(&layers, tables)?,
         };

@@ -35,6 +35,9 @@ impl<C> Clone for Mask<C> {
     }
 }
 
+/// Reads a column of a block, by its index in the schema.
+pub(crate) type Reader<'a, C> = dyn Fn(usize) -> Result<Column<C>, TablesError> + 'a;
+
 /// One block of rows.
 pub(crate) struct Block<'a, S: IntegerScheme> {
     pub(crate) ints: &'a Integers<'a, S>,
@@ -42,6 +45,8 @@ pub(crate) struct Block<'a, S: IntegerScheme> {
     pub(crate) schema: &'a Schema,
     pub(crate) columns: Vec<Column<S::Ciphertext>>,
     known: Option<&'a Known<'a, S::Ciphertext>>,
+    /// Reads what indexes consist of; without it, that is in `columns`.
+    pub(crate) reader: Option<&'a Reader<'a, S::Ciphertext>>,
     /// The levels at which conditions begin.
     pub(crate) starts: &'a Starts,
     /// The columns of parts that begin lower than at the top, at these levels.
@@ -60,7 +65,7 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
         starts: &'a Starts,
     ) -> Self {
         let (lowered, numbers, masks) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Block { ints, schema, columns, known, starts, lowered, numbers, masks }
+        Block { ints, schema, columns, known, reader: None, starts, lowered, numbers, masks }
     }
 
     /// Truth values of a condition that depends on the row.
@@ -166,18 +171,23 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
         Ok(mask)
     }
 
-    /// A column at the level at which conditions on it alone begin.
-    fn begun(&mut self, place: usize) -> Result<Column<S::Ciphertext>, TablesError> {
-        let level = self.starts.of(&Part::Column(place));
-        self.at(place, level)
-    }
-
-    /// A column at a level, for all conditions that begin there, or where it is.
-    pub(crate) fn at(
-        &mut self,
+    /// A truth value of an index at a level, or where it is. It is read for each condition, and not
+    /// kept.
+    pub(crate) fn truth(
+        &self,
         place: usize,
         level: Option<Level>,
     ) -> Result<Column<S::Ciphertext>, TablesError> {
+        let column = self.reader.map_or_else(|| Ok(self.columns[place].clone()), |r| r(place))?;
+        match level {
+            Some(level) => Ok(self.ints.lowered(&column, level)?),
+            None => Ok(column),
+        }
+    }
+
+    /// A column at the level at which conditions on it alone begin, for all of these.
+    fn begun(&mut self, place: usize) -> Result<Column<S::Ciphertext>, TablesError> {
+        let level = self.starts.of(&Part::Column(place));
         let Some(level) = level else { return Ok(self.columns[place].clone()) };
         if let Some(known) = self.lowered.get(&(place, level)) {
             return Ok(known.clone());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use everlevel_integers::{Column, IntegerScheme, Step, UnaryPair};
+use everlevel_integers::{Column, IntegerScheme, UnaryBits, UnaryPair};
 
 use crate::block::Block;
 use crate::condition::{Comparison, Condition, Number};
@@ -101,25 +101,26 @@ impl Linear {
 impl<S: IntegerScheme> Block<'_, S> {
     /// The truth values of a condition that is decided by indexes.
     pub(crate) fn indexed(
-        &mut self,
+        &self,
         condition: &Condition,
         indexed: &Indexed,
     ) -> Result<Column<S::Ciphertext>, TablesError> {
         let level = Part::of(condition).and_then(|part| self.starts.of(&part));
-        let mut bits = |index: &Index| -> Result<Vec<_>, TablesError> {
-            let bit = |(step, place): &(Step, usize)| Ok((*step, self.at(*place, level)?));
-            index.bits.iter().map(bit).collect()
+        // Of one digit after the other, so that no more of an index are in memory.
+        let bits = |index: &Index, digit: usize| -> Result<UnaryBits<_>, TablesError> {
+            let bits = index.bits.iter().filter(|((of, _), _)| *of == digit);
+            bits.map(|(step, place)| Ok((*step, self.truth(*place, level)?))).collect()
         };
-        let ranges: Vec<(i128, i128)> = indexed.ranges.iter().collect();
+        let (ranges, length) = (indexed.ranges.iter().collect::<Vec<_>>(), Some(self.rows()));
         match &indexed.indexes[..] {
             [index] => {
-                let bits = bits(index)?;
-                Ok(self.ints.in_ranges_of(&index.unary, &bits, &ranges)?)
+                let bits = |digit: usize| bits(index, digit);
+                self.ints.in_ranges_of(&index.unary, length, bits, &ranges)
             }
             [a, b] => {
-                let (x, y) = (bits(a)?, bits(b)?);
+                let bits = |of: usize, digit: usize| bits([a, b][of], digit);
                 let pair = UnaryPair::new(a.unary.clone(), b.unary.clone());
-                Ok(self.ints.differences_in_ranges_of(&pair, [&x, &y], &ranges)?)
+                self.ints.differences_in_ranges_of(&pair, length, bits, &ranges)
             }
             other => {
                 let problem = format!("a condition by {} indexes", other.len());

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use everlevel_integers::{Accumulated, Column, Encoded, IntegerScheme, Integers, SumPlan, Type};
 
-use crate::block::Block;
+use crate::block::{Block, Reader};
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::kept::Kept;
@@ -14,6 +14,9 @@ use crate::layout::{Form, Layout};
 use crate::ordered::{self, Found};
 use crate::schema::Schema;
 use crate::starts::Starts;
+
+/// Reads a column of a block, by the number of the block and its index in the schema.
+pub(crate) type BlockReader<'a, C> = dyn Fn(usize, usize) -> Result<Column<C>, TablesError> + 'a;
 
 /// All conditions begin at the level of their columns.
 static TOP: LazyLock<Starts> = LazyLock::new(Starts::default);
@@ -29,6 +32,8 @@ pub struct Runner<'a, S: IntegerScheme> {
     masks: Vec<&'a Condition>,
     /// The levels at which conditions begin.
     starts: &'a Starts,
+    /// Reads what indexes consist of.
+    reader: Option<&'a BlockReader<'a, S::Ciphertext>>,
     /// Whether the batch is the last one, with which least and greatest values are found.
     last: bool,
     blocks: usize,
@@ -63,6 +68,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             plan,
             masks: masks.into_iter().map(|i| &layout.masks[i]).collect(),
             starts: &TOP,
+            reader: None,
             last: batch + 1 == layout.batches(),
             blocks: 0,
             added: false,
@@ -75,6 +81,12 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// The same with conditions that begin at these levels.
     pub(crate) fn beginning(self, starts: &'a Starts) -> Self {
         Runner { starts, ..self }
+    }
+
+    /// The same where truth values of indexes are read as conditions need them: `columns` of a
+    /// block has something of their length in their places.
+    pub(crate) fn reading(self, reader: &'a BlockReader<'a, S::Ciphertext>) -> Self {
+        Runner { reader: Some(reader), ..self }
     }
 
     /// Adds the sums over the next block of rows, or the rows that are listed. `columns` has a
@@ -142,6 +154,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         let (ints, schema) = (self.ints, &self.layout.schema);
         let mut block = Block::new(ints, schema, columns.to_vec(), known, self.starts);
         block.masks = masks;
+        let reader = self.reader.map(|read| move |place: usize| read(number, place));
+        block.reader = reader.as_ref().map(|read| read as &Reader<'_, _>);
         let mut named = BTreeSet::new();
         let conditions = self.layout.filter.iter().chain(self.masks.iter().copied());
         conditions.for_each(|condition| condition.columns(&mut named));

@@ -1,33 +1,33 @@
 //! Membership in public ranges from digits in unary.
 
-use everlevel_integers::{Column, Step, Type, Unary, UnaryPair};
+use std::cell::RefCell;
+
+use everlevel_circuit::CircuitError;
+use everlevel_integers::{Column, IntegersError, Step, Type, Unary, UnaryBits, UnaryPair};
 use everlevel_scheme::noop::NoOpCiphertext;
 
 use crate::common::Bench;
 
+type Bits = UnaryBits<NoOpCiphertext>;
+
 /// The truth values on which ranges depend.
-fn bits(
-    bench: &Bench,
-    unary: &Unary,
-    xs: &[i128],
-    ranges: &[(i128, i128)],
-) -> Vec<(Step, Column<NoOpCiphertext>)> {
+fn bits(bench: &Bench, unary: &Unary, xs: &[i128], ranges: &[(i128, i128)]) -> Bits {
     steps(bench, unary, xs, unary.needed(ranges))
 }
 
 /// Some truth values.
-fn steps(
-    bench: &Bench,
-    unary: &Unary,
-    xs: &[i128],
-    needed: Vec<Step>,
-) -> Vec<(Step, Column<NoOpCiphertext>)> {
+fn steps(bench: &Bench, unary: &Unary, xs: &[i128], needed: Vec<Step>) -> Bits {
     let needed = needed.into_iter();
     let column = |step: Step| {
         let values: Vec<i128> = xs.iter().map(|x| unary.holds(*x, step).into()).collect();
         (step, bench.encrypt(&values, Type::Bool))
     };
     needed.map(column).collect()
+}
+
+/// Those of a digit.
+fn of(bits: &[(Step, Column<NoOpCiphertext>)], digit: usize) -> Result<Bits, IntegersError> {
+    Ok(bits.iter().filter(|((of, _), _)| *of == digit).cloned().collect())
 }
 
 /// Columns of one digit to four, with entries at all ends.
@@ -51,7 +51,8 @@ fn ranges_are_those_of_the_values() {
             let spread = (0..400).map(|i| low + 7919 * i * i % (high - low + 1));
             let xs: Vec<i128> = ends.chain(spread).filter(|x| (low..=high).contains(x)).collect();
             let bits = bits(&bench, &unary, &xs, ranges);
-            let found = ints.in_ranges_of(&unary, &bits, ranges).unwrap();
+            let found =
+                ints.in_ranges_of(&unary, Some(xs.len()), |i| of(&bits, i), ranges).unwrap();
             assert!(found.length() == Some(xs.len()), "{ranges:?}");
             for (x, held) in xs.iter().zip(bench.decrypt(&found)) {
                 let expected = ranges.iter().any(|(a, b)| (*a..=*b).contains(x));
@@ -70,7 +71,7 @@ fn few_products_are_taken() {
         let unary = Unary::new(low, high).unwrap();
         let bits = bits(&bench, &unary, &[low, high], ranges);
         let before = bench.scheme.cost();
-        ints.in_ranges_of(&unary, &bits, ranges).unwrap();
+        ints.in_ranges_of(&unary, Some(2), |i| of(&bits, i), ranges).unwrap();
         let taken = bench.scheme.cost() - before;
         (bits.len(), taken.products, taken.key_switches)
     };
@@ -101,7 +102,9 @@ fn differences(
     let [x, y] = pair.needed(ranges);
     let (x, y) = (steps(bench, a, xs, x), steps(bench, b, ys, y));
     let before = bench.scheme.cost();
-    let found = bench.integers().differences_in_ranges_of(&pair, [&x, &y], ranges).unwrap();
+    let bits = |which: usize, digit: usize| of([&x, &y][which], digit);
+    let length = Some(xs.len());
+    let found = bench.integers().differences_in_ranges_of(&pair, length, bits, ranges).unwrap();
     let taken = bench.scheme.cost() - before;
     assert_eq!(found.length(), Some(xs.len()));
     Taken {
@@ -189,6 +192,34 @@ fn comparisons_take_few_relinearizations() {
     assert_eq!(cost((0, 10), &less), (10, 1, 1));
 }
 
+/// Each digit that decides is asked for once, from the lowest one on, and no other.
+#[test]
+fn digits_are_asked_for_one_after_the_other() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let unary = Unary::new(0, 0xfff).unwrap();
+    let asked = |ranges: &[(i128, i128)]| {
+        let (bits, asked) = (bits(&bench, &unary, &[0, 0x345], ranges), RefCell::default());
+        let digit = |i: usize| {
+            RefCell::borrow_mut(&asked).push(i);
+            of(&bits, i)
+        };
+        let found = ints.in_ranges_of(&unary, Some(2), digit, ranges).unwrap();
+        let expected = ranges.iter().any(|(a, b)| (*a..=*b).contains(&0x345));
+        assert_eq!(bench.decrypt(&found), [0, i128::from(expected)]);
+        asked.into_inner()
+    };
+    assert_eq!(asked(&[(0x123, 0x456)]), [0, 1, 2]);
+    assert_eq!(asked(&[(0x345, 0x345)]), [0, 1, 2]);
+    assert_eq!(asked(&[(0x120, 0x457)]), [0, 1, 2]);
+    assert_eq!(asked(&[(0x340, 0x3ff)]), [1, 2]);
+    assert_eq!(asked(&[(0x100, 0x3ff)]), [2]);
+    // An error of what gives them ends the work.
+    let none = |_: usize| Err(IntegersError::from(CircuitError::Empty { what: "a file" }));
+    let found = ints.in_ranges_of(&unary, Some(2), none, &[(3, 9)]).map(|_| ());
+    assert_eq!(found.map_err(|e| e.code()), Err("circuit.empty"));
+}
+
 #[test]
 fn what_is_refused() {
     let bench = Bench::new("insecure_bgv-65537-n11");
@@ -198,7 +229,7 @@ fn what_is_refused() {
     let mut found = bits(&bench, &unary, &[1, 2, 30], &ranges);
     let (step, _) = found.pop().unwrap();
     let code = |bits: &[(Step, Column<NoOpCiphertext>)]| {
-        ints.in_ranges_of(&unary, bits, &ranges).err().map(|e| e.code())
+        ints.in_ranges_of(&unary, Some(3), |i| of(bits, i), &ranges).err().map(|e| e.code())
     };
     assert_eq!(code(&found), Some("circuit.empty"));
     found.push((step, bench.encrypt(&[0, 1, 2], Type::U8)));

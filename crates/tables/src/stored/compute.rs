@@ -1,7 +1,8 @@
 //! Answers of a server, block by block, whether the table is encrypted or known to it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -106,6 +107,7 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     mut progress: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<Vec<S::Ciphertext>, E> {
     let (needed, schema) = plan.needed()?;
+    let needed: Vec<usize> = needed.into_iter().collect();
     let width = plan.schema().fields().len();
     let (query, layout) = plan.layout(params, table.rows())?;
     let places = needed.iter().enumerate();
@@ -122,13 +124,33 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     };
     let layout = layout.deciding(starts.by_digits());
     let unread = layout.unread(&query, &schema);
+    let lengths: Vec<usize> = layout.blocks().collect();
+    let transparent = |codes: &[i128], i: usize| -> Result<Column<S::Ciphertext>, TablesError> {
+        let encoded = Encoded::new(codes, schema.fields()[i].integer_type()?, params.slots())?;
+        // Modulo p^2, as encrypted columns are.
+        Ok(ints.transparent(&encoded, 2)?)
+    };
+    let read = |block: usize, i: usize| -> Result<Column<S::Ciphertext>, TablesError> {
+        match needed[i].checked_sub(width) {
+            Some(constant) => Ok(ints.shortened(&bound[constant], lengths[block])?),
+            None => match table.cells(block, needed[i])? {
+                Cells::Known(codes) => transparent(&codes, i),
+                Cells::Encrypted(column) => Ok(column),
+            },
+        }
+    };
+    // What is read when conditions need it, or not at all; by bounds and length, what is in the
+    // place of such columns.
+    let later = |i: usize| unread.contains(&i) || schema.fields()[i].is_of_index();
+    let mut places = HashMap::new();
     let (blocks, mut out) = (range.len() * layout.batches(), Vec::new());
     let kept = Kept::new(&layout);
     let mut kept_columns = KeptColumns::new(kept.room(range.len()));
     let mut kept = Some(kept);
     for batch in 0..layout.batches() {
-        let mut runner = Runner::new(ints, &schema, &layout, batch).beginning(&starts);
-        for (block, rows) in layout.blocks().enumerate() {
+        let runner = Runner::new(ints, &schema, &layout, batch).beginning(&starts);
+        let mut runner = runner.reading(&read);
+        for (block, rows) in lengths.iter().copied().enumerate() {
             if !range.contains(&block) {
                 runner.skip();
                 continue;
@@ -149,33 +171,26 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
                 continue;
             }
             let mut held = kept_columns.take(block);
-            let columns = needed.iter().zip(&known.columns).zip(schema.fields()).enumerate();
-            let columns = columns.map(|(i, ((place, codes), field))| -> Result<_, TablesError> {
-                if let Some(column) = held.remove(place) {
-                    return Ok(column);
-                }
-                if let Some(constant) = place.checked_sub(width) {
-                    return Ok(ints.shortened(&bound[constant], rows)?);
-                }
-                let transparent = |codes: &[i128]| -> Result<_, TablesError> {
-                    let encoded = Encoded::new(codes, field.integer_type()?, params.slots())?;
-                    // Modulo p^2, as encrypted columns are.
-                    Ok(ints.transparent(&encoded, 2)?)
-                };
-                match codes {
-                    Some(codes) => transparent(codes),
-                    // It has the place and the length of a column.
-                    None if unread.contains(&i) => transparent(&vec![field.bounds().0; rows]),
-                    None => match table.cells(block, *place)? {
-                        Cells::Known(codes) => transparent(&codes),
-                        Cells::Encrypted(column) => Ok(column),
-                    },
-                }
-            });
-            let columns = columns.collect::<Result<Vec<_>, _>>()?;
+            let mut columns = Vec::with_capacity(needed.len());
+            for (i, (place, codes)) in needed.iter().zip(&known.columns).enumerate() {
+                columns.push(match (held.remove(place), codes) {
+                    (Some(column), _) => column,
+                    (None, Some(codes)) => transparent(codes, i)?,
+                    (None, None) if later(i) => {
+                        let bounds = schema.fields()[i].bounds();
+                        match places.entry((bounds, rows)) {
+                            Entry::Occupied(found) => Column::clone(found.get()),
+                            Entry::Vacant(new) => {
+                                new.insert(transparent(&vec![bounds.0; rows], i)?).clone()
+                            }
+                        }
+                    }
+                    (None, None) => read(block, i)?,
+                });
+            }
             if batch + 1 < layout.batches() {
                 let read = needed.iter().copied().zip(&columns).enumerate();
-                let read = read.filter(|(i, (place, _))| *place < width && !unread.contains(i));
+                let read = read.filter(|(i, (place, _))| *place < width && !later(*i));
                 kept_columns.put(block, read.map(|(_, read)| read));
             }
             let any = known.columns.iter().any(Option::is_some);
