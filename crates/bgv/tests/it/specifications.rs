@@ -63,6 +63,23 @@ fn specifications_are_checked() {
         let q0 = Params::new(wide.clone(), OptIn::InsecureResearch).unwrap().base_modulus();
         assert!(q0 % 257 == 1 && q0 >> bits == 0 && q0 >> (bits - 2) != 0, "{bits}");
     }
+    // Bits, and a p that divides l - 1 for a prime l of the index: 5 divides 11 - 1.
+    for (index, plain_prime) in [(127, 2), (27, 2), (11, 5), (11 * 13, 5)] {
+        let spec = everlevel_scheme::ParamsSpec {
+            index,
+            plain_prime,
+            base_bits: 80,
+            bootstrap: None,
+            ..good()
+        };
+        let params = Params::new(spec, OptIn::InsecureResearch)
+            .unwrap_or_else(|e| panic!("{index}, {plain_prime}: {e}"));
+        let (q0, step) = (params.base_modulus(), everlevel_ring::Ring::prime_step(index).unwrap());
+        assert!(q0 % i128::from(plain_prime) == 1 && q0 >> 78 != 0 && q0 >> 80 == 0, "{index}");
+        for i in [0, 1] {
+            assert_eq!(params.ring().modulus(i).value() % step, 1, "{index}, {plain_prime}");
+        }
+    }
     // Low security and frequent failures are asked for apart from each other.
     let with_bound = |name, bound| {
         let mut spec = everlevel_scheme::params::spec(name).unwrap();
