@@ -19,7 +19,7 @@ fn specifications_are_checked() {
             .contains("asked for explicitly")
     );
     refused(&|s| s.plain_prime = 15, "prime");
-    refused(&|s| s.plain_prime = 2, "prime");
+    refused(&|s| s.plain_prime = 2, "an odd one such as 42799");
     refused(&|s| s.plain_exponent = 0, "plain_exponent");
     refused(&|s| s.plain_exponent = 3, "2^62");
     refused(&|s| s.secret = SecretKind::Sparse(7), "sparse weight");
@@ -40,7 +40,7 @@ fn specifications_are_checked() {
     refused(&|s| s.index = 1002, "index");
     for index in [8 * 25, 9 * 29] {
         // Bootstrapping there needs a bound that is stated.
-        refused(&|s| s.index = index, "overflow_bound");
+        refused(&|s| s.index = index, "least_overflow_bound");
         let spec =
             everlevel_scheme::ParamsSpec { index, plain_prime: 17, bootstrap: None, ..good() };
         let refusal =
