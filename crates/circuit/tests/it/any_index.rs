@@ -122,6 +122,7 @@ fn bootstrapping_is_exact_with_cryptography_over_any_index() {
         ((4 * 25, 149, 1, 1, 20), BootstrapMode::Bypass, Form::Bgv),
         ((8 * 13, 31, 1, 1, 8), BootstrapMode::Thin, Form::Bgv),
         ((9 * 5, 2, 1, 4, 7), BootstrapMode::Full, Form::Bgv),
+        ((25 * 41, 2, 1, 4, 7), BootstrapMode::Thin, Form::Bgv),
         ((9 * 5, 19, 1, 1, 8), BootstrapMode::Thin, Form::Bgv),
         ((4 * 3 * 5 * 7, 11, 1, 2, 16), BootstrapMode::Thin, Form::Bgv),
     ] {
