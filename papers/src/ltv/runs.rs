@@ -75,7 +75,7 @@ pub fn recorded(n: usize, new: Option<&Path>) -> Result<Vec<Run>, CliError> {
     // Records of other things, and of other schemes, may have another form.
     let mut runs: BTreeMap<String, Run> = record::read_all(Path::new(COMMITTED))?;
     if let Some(new) = new {
-        runs.extend(record::read_all(new)?);
+        runs.extend(record::read_all::<Run>(new)?);
     }
     let mut runs: Vec<Run> = runs.into_values().collect();
     runs.retain(|run| {
