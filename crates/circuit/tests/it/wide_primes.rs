@@ -1,5 +1,5 @@
-//! Bootstrapping of plaintexts modulo primes of 31 bits and powers of two of up to 57 bits, whose q0
-//! is a product of two primes: with cryptography, every coefficient compared.
+//! Bootstrapping of plaintexts modulo primes of 31 bits and powers of two of up to 57 bits, most of
+//! them with q0 a product of two primes: with cryptography, every coefficient compared.
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
