@@ -61,7 +61,7 @@ pub(super) fn leveled_set(
     let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
     let message_bits = (p as f64).log2() * f64::from(r);
     // A noise floor of some 2^15 above the plaintext modulus stays at the end: in q0, or where that
-    // has to be one prime, as for p = 2, or would be longer, in q0 and a word.
+    // would be longer than 62 bits, or than one prime for p = 2, in q0 and a word.
     let base_bits = (message_bits as u32 + 18).clamp(24, if p == 2 { 50 } else { 62 });
     let word_bits = match place.degree {
         ..=4096 => 30,

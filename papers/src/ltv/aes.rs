@@ -1,5 +1,7 @@
 //! Table 5 and section 7: the two sets of the AES evaluation, by formula, today, and as recorded.
 
+use std::path::Path;
+
 use everlevel_cli::console::errors::CliError;
 use everlevel_estimator::{hermite, ntru};
 use everlevel_ltv::analysis::noise::Recursion;
@@ -81,8 +83,8 @@ const BOUND: f64 = 2.0;
 /// r', the deviation of the error.
 const DEVIATION: &str = "1.55";
 
-/// Table 5.
-pub fn table_5() -> Result<Chapter, CliError> {
+/// Table 5, with the times of AES in the source tree and in a directory of new records.
+pub fn table_5(new: Option<&Path>) -> Result<Chapter, CliError> {
     let mut figures = Vec::new();
     let mut all_recorded = true;
     for (i, set) in SETS.iter().enumerate() {
@@ -96,7 +98,7 @@ pub fn table_5() -> Result<Chapter, CliError> {
         };
         let today = ntru::estimate(n, set.log2_q, VARIANCE)?;
         let printed_delta: f64 = set.delta.parse().unwrap_or(delta);
-        let runs = recorded(n)?;
+        let runs = recorded(n, new)?;
         let (method, best) = (fastest(&runs, BITS), runs.first());
         all_recorded &= method.is_some();
         let timed = |what: &str, paper: &str, run: Option<&Run>, value: fn(&Run) -> f64| {

@@ -1,5 +1,7 @@
 //! Tables 6 and 7: sizes of evaluation keys, and products for one relinearization.
 
+use std::path::Path;
+
 use everlevel::{KeyPlan, OptIn, Params};
 use everlevel_cli::console::errors::CliError;
 use everlevel_estimator::ntru;
@@ -36,8 +38,8 @@ const MODULI: u32 = 41;
 /// Windows that keys are shown for.
 const WINDOWS: [u32; 3] = [8, 16, 32];
 
-/// Table 6.
-pub fn table_6() -> Result<Chapter, CliError> {
+/// Table 6, with the times of AES in the source tree and in a directory of new records.
+pub fn table_6(new: Option<&Path>) -> Result<Chapter, CliError> {
     let mut figures = Vec::new();
     for (i, (n, log2_q, log2_p, printed)) in TABLE_6.into_iter().enumerate() {
         let row = i + 1;
@@ -84,7 +86,7 @@ pub fn table_6() -> Result<Chapter, CliError> {
                 .digits(2)
                 .today(size(keys)),
         );
-        let runs = recorded(n)?;
+        let runs = recorded(n, new)?;
         figures.extend([BITS, gadget].map(|digits| {
             let what = format!("n = {n}: {FASTER_AES} transformed keys, {}", name_of(digits));
             let figure = Figure::new(row, what).digits(2);

@@ -37,8 +37,8 @@ pub fn run(which: LtvTable, args: &TableArgs, common: &Common) -> Result<(), Cli
         LtvTable::Table2 => parameters::table_2()?,
         LtvTable::Table3 => parameters::table_3()?,
         LtvTable::Table4 => noise::table_4(),
-        LtvTable::Table5 => aes::table_5()?,
-        LtvTable::Table6 => keys::table_6()?,
+        LtvTable::Table5 => aes::table_5(args.out.as_deref())?,
+        LtvTable::Table6 => keys::table_6(args.out.as_deref())?,
         LtvTable::Table7 => keys::table_7()?,
     };
     if args.row.is_some() {

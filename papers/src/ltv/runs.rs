@@ -1,5 +1,6 @@
 //! Recorded runs of AES over the paper's two rings, and which of them are by the paper's method.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use everlevel_cli::console::errors::CliError;
@@ -68,11 +69,15 @@ pub fn degree(set: &str) -> Option<usize> {
     set.strip_prefix("ltv-")?.split('-').next()?.parse().ok()
 }
 
-/// The recorded runs of all ten rounds on a ring, the fastest first; none unless the program runs
-/// in a source tree that has some.
-pub fn recorded(n: usize) -> Result<Vec<Run>, CliError> {
+/// The recorded runs of all ten rounds on a ring, the fastest first: those of a source tree that the
+/// program runs in, or in their place those of the same names in a directory of new records.
+pub fn recorded(n: usize, new: Option<&Path>) -> Result<Vec<Run>, CliError> {
     // Records of other things, and of other schemes, may have another form.
-    let mut runs: Vec<Run> = record::read_all(Path::new(COMMITTED))?.into_values().collect();
+    let mut runs: BTreeMap<String, Run> = record::read_all(Path::new(COMMITTED))?;
+    if let Some(new) = new {
+        runs.extend(record::read_all::<Run>(new)?);
+    }
+    let mut runs: Vec<Run> = runs.into_values().collect();
     runs.retain(|run| {
         run.scheme == "ltv"
             && degree(&run.params) == Some(n)

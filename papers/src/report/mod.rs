@@ -13,6 +13,7 @@ mod records;
 mod runner;
 mod store;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use everlevel_cli::console::args::Common;
@@ -26,7 +27,7 @@ use estimate::Estimates;
 use job::Job;
 use plan::Plan;
 use records::Records;
-use store::Store;
+use store::{Origin, Store, Stored};
 
 /// Where the report goes unless `--out` says otherwise.
 const OUT: &str = "report";
@@ -93,7 +94,8 @@ fn further(all: &AllArgs) -> Vec<PathBuf> {
     }
 }
 
-/// Prints the jobs, and how many of them are without record.
+/// Prints the jobs, and how many of them are without record; of the others, where and at which
+/// commit their records were made, as far as these say.
 fn list(
     plan: &Plan,
     store: &Store,
@@ -101,37 +103,59 @@ fn list(
     common: &Common,
 ) -> Result<(), CliError> {
     let estimates = Estimates::new();
-    let jobs: Vec<&Job> = plan.jobs.iter().filter(|job| wanted(job)).collect();
-    let there = |job: &Job| {
-        store.find(&job.name).map(|stored| stored.elsewhere.unwrap_or_else(|| "here".into()))
-    };
-    let missing: Vec<&Job> = jobs.iter().copied().filter(|job| there(job).is_none()).collect();
+    let jobs = plan.jobs.iter().filter(|job| wanted(job));
+    let jobs: Vec<(&Job, Option<Stored>)> = jobs.map(|job| (job, store.find(&job.name))).collect();
+    let place = |stored: &Stored| stored.elsewhere.clone().unwrap_or_else(|| "here".into());
+    let missing: Vec<&Job> =
+        jobs.iter().filter(|(_, found)| found.is_none()).map(|(job, _)| *job).collect();
     if common.json {
-        let one = |job: &&Job| {
-            let seconds = estimates.of([*job].into_iter());
+        let one = |(job, found): &(&Job, Option<Stored>)| {
+            let origin = found.as_ref().and_then(Stored::origin);
+            let of = |field: fn(&Origin) -> &str| origin.as_ref().map(field);
             json!({
                 "name": job.name,
                 "command": job.command(),
-                "seconds": seconds,
-                "record": there(job),
+                "seconds": estimates.of([*job].into_iter()),
+                "record": found.as_ref().map(place),
+                "commit": of(|o| &o.commit),
+                "date": of(|o| &o.date),
+                "cpu": of(|o| &o.cpu),
+                "threads": origin.as_ref().map(|o| o.threads),
             })
         };
         let jobs: Vec<Value> = jobs.iter().map(one).collect();
         return emit_json(&json!({ "missing": missing.len(), "jobs": jobs }));
     }
-    let row = |job: &&Job| {
+    let row = |(job, found): &(&Job, Option<Stored>)| {
         let seconds = runner::duration(estimates.of([*job].into_iter()));
-        vec![job.name.clone(), seconds, there(job).unwrap_or_else(|| "none".into())]
+        let origin = found.as_ref().and_then(Stored::origin);
+        vec![
+            job.name.clone(),
+            seconds,
+            found.as_ref().map_or_else(|| "none".into(), place),
+            origin.map_or_else(|| "-".into(), |o| o.commit),
+        ]
     };
-    let head = ["job", "about", "record"].map(String::from).to_vec();
+    let head = ["job", "about", "record", "commit"].map(String::from).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(jobs.iter().map(row)).collect();
     let left = runner::duration(estimates.of(missing.iter().copied()));
     emit(&format!(
-        "{}\n{} jobs, {} of them without record, about {left}",
+        "{}\n{}{} jobs, {} of them without record, about {left}",
         table(&rows),
+        by_origin(jobs.iter().filter_map(|(_, found)| found.as_ref()?.origin())),
         jobs.len(),
         missing.len()
     ))
+}
+
+/// A line for each commit and processor that records are of, with how many these are.
+fn by_origin(origins: impl Iterator<Item = Origin>) -> String {
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for origin in origins {
+        *counts.entry((origin.commit, origin.cpu)).or_default() += 1;
+    }
+    let counts = counts.into_iter();
+    counts.map(|((commit, cpu), count)| format!("{count} at {commit} on {cpu}\n")).collect()
 }
 
 /// The report: tables and figures as JSON.

@@ -94,3 +94,32 @@ fn every_job_of_the_full_plan_has_a_committed_record() {
     assert_eq!(some["missing"], 6);
     assert_eq!(some["jobs"].as_array().map(Vec::len), Some(7));
 }
+
+/// What is timed was timed at commits that the page beside the records names, and without
+/// uncommitted changes, which a plus would tell; only counts, which are alike everywhere, may have
+/// it.
+#[test]
+fn records_are_of_the_commits_that_their_page_names() {
+    let full = listed(Path::new(SOURCES), &["--full"]);
+    let page = Path::new(SOURCES).join("papers/results/README.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut timed = 0;
+    for job in full["jobs"].as_array().unwrap() {
+        let name = job["name"].as_str().unwrap();
+        // Formulas and counts of circuits state no origin.
+        let Some(commit) = job["commit"].as_str() else {
+            assert!(job["cpu"].is_null() && job["threads"].is_null(), "{job}");
+            continue;
+        };
+        timed += 1;
+        assert!(job["date"].is_string() && job["cpu"].is_string(), "{job}");
+        assert!(commit.get(..8).is_some_and(|c| page.contains(c)), "{name}: {commit}");
+        assert!(!commit.ends_with('+') || name.starts_with("soak-"), "{name}: {commit}");
+    }
+    assert!(timed > 150, "{timed}");
+    // The same, counted, below the list.
+    let out = papers_in(Path::new(SOURCES), &["all", "--full", "--list", "--out", "none"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    let counted = |line: &str| line.split_once(" at ").and_then(|(n, _)| n.parse::<usize>().ok());
+    assert_eq!(text.lines().filter_map(counted).sum::<usize>(), timed, "{text}");
+}

@@ -234,6 +234,37 @@ fn times_of_aes_are_those_of_the_papers_method_and_of_the_best() {
     }
 }
 
+/// Beside the records of the source tree, those that were just made.
+#[test]
+fn times_of_aes_are_also_taken_from_new_records() {
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("records");
+    std::fs::create_dir(&out).unwrap();
+    let run = serde_json::json!({
+        "scheme": "ltv",
+        "params": "ltv-32768-binary",
+        "chain": "prime-power",
+        "method": "bit-sliced",
+        "threads": 2,
+        "rounds": 10,
+        "seconds_total": 900.0,
+        "seconds_per_block": 0.5,
+        "wrong_blocks": 0,
+    });
+    let name = "aes-ltv-32768-binary-prime-power-bit-sliced-2";
+    let line = serde_json::json!({ "name": name, "record": run }).to_string();
+    std::fs::write(out.join("aes.jsonl"), line).unwrap();
+    for directory in [place.path(), Path::new(SOURCES)] {
+        let options = ["ltv", "table-5", "--json", "--out", out.to_str().unwrap()];
+        let run = papers_in(directory, &options);
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let chapter: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let figures = chapter["figures"].as_array().expect("figures");
+        let block = figure(figures, "n = 32768: seconds a block, the paper's method");
+        assert_eq!(value(block, "recorded"), 0.5, "{}", directory.display());
+    }
+}
+
 /// What is recorded in papers/results is what is computed now, but for what was measured; times of
 /// AES are those of the recorded runs.
 #[test]

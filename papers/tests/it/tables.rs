@@ -207,6 +207,24 @@ fn there_is_a_record_of_every_row() {
     }
 }
 
+/// Table 3 of Chen and Han counts levels as HElib did, as primes of 22 bits: of the paper's own
+/// modulus, what digits take here leaves at least as many, by either of its methods.
+#[test]
+fn digits_leave_at_least_the_levels_of_the_paper() {
+    let records = read_records(&recorded_directory());
+    for row in 1..=6 {
+        let record = &records[&format!("chen-han-table-3-row-{row}")];
+        for name in ["halevi_shoup", "chen_han"] {
+            let of_paper = |i: usize| record["paper"][name][i].as_f64().expect("levels");
+            let methods = record["methods"].as_array().expect("methods");
+            let here = methods.iter().find(|m| m["method"] == name).expect("the method");
+            let bits = |i: usize| here["capacity_bits"][i].as_f64().expect("bits");
+            let left = of_paper(1) - (bits(0) - bits(1)) / 22.0;
+            assert!(left >= of_paper(2), "row {row}, {name}: {left} levels");
+        }
+    }
+}
+
 #[test]
 fn quick_runs_are_not_compared_in_seconds() {
     // Columns: the paper's 6.75 seconds, and the ratio, are those of row 1.

@@ -19,7 +19,7 @@ fn specifications_are_checked() {
             .contains("asked for explicitly")
     );
     refused(&|s| s.plain_prime = 15, "prime");
-    refused(&|s| s.plain_prime = 2, "prime");
+    refused(&|s| s.plain_prime = 2, "an odd one such as 42799");
     refused(&|s| s.plain_exponent = 0, "plain_exponent");
     refused(&|s| s.plain_exponent = 3, "2^62");
     refused(&|s| s.secret = SecretKind::Sparse(7), "sparse weight");
@@ -40,7 +40,7 @@ fn specifications_are_checked() {
     refused(&|s| s.index = 1002, "index");
     for index in [8 * 25, 9 * 29] {
         // Bootstrapping there needs a bound that is stated.
-        refused(&|s| s.index = index, "overflow_bound");
+        refused(&|s| s.index = index, "least_overflow_bound");
         let spec =
             everlevel_scheme::ParamsSpec { index, plain_prime: 17, bootstrap: None, ..good() };
         let refusal =
@@ -62,6 +62,23 @@ fn specifications_are_checked() {
         wide.base_bits = bits;
         let q0 = Params::new(wide.clone(), OptIn::InsecureResearch).unwrap().base_modulus();
         assert!(q0 % 257 == 1 && q0 >> bits == 0 && q0 >> (bits - 2) != 0, "{bits}");
+    }
+    // Bits, and a p that divides l - 1 for a prime l of the index: 5 divides 11 - 1.
+    for (index, plain_prime) in [(127, 2), (27, 2), (11, 5), (11 * 13, 5)] {
+        let spec = everlevel_scheme::ParamsSpec {
+            index,
+            plain_prime,
+            base_bits: 80,
+            bootstrap: None,
+            ..good()
+        };
+        let params = Params::new(spec, OptIn::InsecureResearch)
+            .unwrap_or_else(|e| panic!("{index}, {plain_prime}: {e}"));
+        let (q0, step) = (params.base_modulus(), everlevel_ring::Ring::prime_step(index).unwrap());
+        assert!(q0 % i128::from(plain_prime) == 1 && q0 >> 78 != 0 && q0 >> 80 == 0, "{index}");
+        for i in [0, 1] {
+            assert_eq!(params.ring().modulus(i).value() % step, 1, "{index}, {plain_prime}");
+        }
     }
     // Low security and frequent failures are asked for apart from each other.
     let with_bound = |name, bound| {

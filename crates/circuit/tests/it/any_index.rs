@@ -35,9 +35,9 @@ const RINGS: [Ring; 20] = [
     (4 * 3 * 5 * 7, 11, 1, 1, 4),
 ];
 
-/// Rings that HElib (`tests/GTestBootstrapping.cpp`, up to 4641) and fheanor
-/// (`src/lin_transform/composite.rs`) are tested with, and 1025.
-const TESTED: [Ring; 15] = [
+/// Rings in the tables of HElib's tests (`tests/GTestBootstrapping.cpp`, up to 4641), of fheanor's
+/// (`src/lin_transform/composite.rs`), and 1025.
+const TESTED: [Ring; 16] = [
     (3 * 5 * 7, 2, 1, 4, 4),
     (3 * 11 * 31, 2, 1, 4, 4),
     (5 * 11 * 31, 2, 1, 4, 4),
@@ -53,6 +53,17 @@ const TESTED: [Ring; 15] = [
     (5 * 7, 71, 1, 1, 20),
     (11 * 31, 2, 3, 4, 4),
     (25 * 41, 2, 1, 4, 4),
+    (17 * 257, 2, 1, 4, 4),
+];
+
+/// The rings that those tests bootstrap, with the exponents there, beyond the ones of [`TESTED`]:
+/// HElib's thin and general mode (`tests/GTestThinBootstrapping.cpp`, `tests/GTestThinboot.cpp`,
+/// `tests/GTestFatboot.cpp`), and fheanor's thin mode modulo 8.
+const BOOTSTRAPPED_ELSEWHERE: [(Ring, &[BootstrapMode]); 4] = [
+    ((3 * 7 * 13 * 17, 2, 4, 4, 4), &[BootstrapMode::Thin]),
+    ((31 * 41, 2, 1, 4, 4), &[BootstrapMode::Thin, BootstrapMode::Full]),
+    ((5 * 7 * 37, 17, 1, 1, 8), &[BootstrapMode::Thin, BootstrapMode::Full]),
+    ((17 * 97, 2, 3, 4, 4), &[BootstrapMode::Thin]),
 ];
 
 #[test]
@@ -69,6 +80,9 @@ fn bootstrapping_is_exact_over_rings_that_others_are_tested_with() {
     }
     for ring in &TESTED[5..14] {
         check(*ring, BootstrapMode::Full);
+    }
+    for (ring, modes) in BOOTSTRAPPED_ELSEWHERE {
+        modes.iter().for_each(|mode| check(ring, *mode));
     }
 }
 
@@ -108,6 +122,7 @@ fn bootstrapping_is_exact_with_cryptography_over_any_index() {
         ((4 * 25, 149, 1, 1, 20), BootstrapMode::Bypass, Form::Bgv),
         ((8 * 13, 31, 1, 1, 8), BootstrapMode::Thin, Form::Bgv),
         ((9 * 5, 2, 1, 4, 7), BootstrapMode::Full, Form::Bgv),
+        ((25 * 41, 2, 1, 4, 7), BootstrapMode::Thin, Form::Bgv),
         ((9 * 5, 19, 1, 1, 8), BootstrapMode::Thin, Form::Bgv),
         ((4 * 3 * 5 * 7, 11, 1, 2, 16), BootstrapMode::Thin, Form::Bgv),
     ] {

@@ -1,5 +1,5 @@
-//! Bootstrapping of plaintexts modulo primes of 31 bits, whose q0 is a product of two primes above
-//! 2^62: with cryptography, every coefficient compared.
+//! Bootstrapping of plaintexts modulo primes of 31 bits and powers of two of up to 57 bits, most of
+//! them with q0 a product of two primes: with cryptography, every coefficient compared.
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
@@ -8,6 +8,7 @@ use everlevel_testing::toy_spec;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
+use crate::axes_bootstrap::exact_with_cryptography;
 use crate::party::party;
 
 /// 2^31 - 1, of order 2 modulo every power of two: slots of degree 2 in one row.
@@ -69,6 +70,41 @@ fn primes_of_31_bits_are_bootstrapped_exactly() {
         }
         assert_eq!(scheme.noise_bound_bits(&x), dry.noise_bound_bits(&foretold), "{p}, {mode:?}");
     }
+}
+
+/// Integers modulo 2^r in the slots of the ring of index 31. An overflow under a weight of 2 is
+/// below 3.
+fn words(r: u32, base_bits: u32) -> ParamsSpec {
+    let bootstrap = BootstrapSpec {
+        overflow_bound: Some(5),
+        digits: Some(4),
+        mode: Some(BootstrapMode::Thin),
+        ..BootstrapSpec::encapsulated(2)
+    };
+    ParamsSpec {
+        plain_exponent: r,
+        base_bits,
+        words: 40,
+        fine_bits: vec![46, 42, 38],
+        special: 4,
+        digit_size: 4,
+        bootstrap: Some(bootstrap),
+        ..ParamsSpec::new(format!("insecure_words-{r}-m31"), 31, 2)
+    }
+}
+
+#[test]
+fn powers_of_two_are_bootstrapped_exactly_up_to_57_bits() {
+    // With the four digits of the overflow, 57 bits are the 61 that there may be.
+    for (r, base_bits) in [(16, 50), (32, 64), (57, 88)] {
+        let params = Params::new(words(r, base_bits), OptIn::InsecureAllowFailures)
+            .unwrap_or_else(|e| panic!("2^{r}: {e}"));
+        assert_eq!(params.base_modulus() >> 50 != 0, base_bits > 50);
+        exact_with_cryptography(&params, BootstrapPlan::for_set(&params).unwrap(), 2);
+    }
+    let error = Params::new(words(58, 88), OptIn::InsecureAllowFailures).unwrap_err();
+    assert_eq!(error.code(), "scheme.bad-params");
+    assert!(error.to_string().contains("below 2^62"), "{error}");
 }
 
 #[test]

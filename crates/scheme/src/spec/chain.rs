@@ -304,20 +304,38 @@ fn base_pair(spec: &ParamsSpec, transform_step: u64) -> Result<Vec<u64>, SchemeE
         ),
     };
     let (m, p) = (transform_step as u128, spec.plain_prime as u128);
-    let step = transform_step.checked_mul(spec.plain_prime).ok_or_else(none)? as u128;
-    let modulus = Modulus::new(spec.plain_prime).map_err(|_| none())?;
-    let m_inverse = modulus.inv(modulus.reduce_u64(transform_step)).ok_or_else(none)? as u128;
+    // Modulo 2, and modulo a p that divides what all primes are 1 modulo, every product is 1.
+    let divides = m.is_multiple_of(p);
+    let step = if divides {
+        m
+    } else {
+        transform_step.checked_mul(spec.plain_prime).ok_or_else(none)? as u128
+    };
+    let inverse_modulo_p = if divides || p == 2 {
+        None
+    } else {
+        let modulus = Modulus::new(spec.plain_prime).map_err(|_| none())?;
+        let of_m = modulus.inv(modulus.reduce_u64(transform_step)).ok_or_else(none)? as u128;
+        Some((modulus, of_m))
+    };
+    // What the second prime is modulo `step`: 1 modulo m, and the inverse of the first modulo p.
+    let residue_for = |first: u64| match &inverse_modulo_p {
+        None => Some(1),
+        Some((modulus, of_m)) => {
+            let inverse = modulus.inv(modulus.reduce_u64(first))? as u128;
+            Some((1 + m * ((inverse + p - 1) % p * of_m % p)) % step)
+        }
+    };
     let limit = 1u128 << spec.base_bits;
     let half = spec.base_bits / 2;
     let mut best: Option<(u128, u64, u64)> = None;
     // The search has to end for a prime p or an index without such a pair, too.
     let firsts = primes::primes_congruent_one(transform_step, 1 << (half + 1)).take(FIRST_PRIMES);
     for first in firsts.take_while(|&q| q >> (half - 3) != 0) {
-        // second = 1 mod m and first^-1 mod p, from the largest down
-        let Some(inverse) = modulus.inv(modulus.reduce_u64(first)) else { continue };
-        let residue = (1 + m * ((inverse as u128 + p - 1) % p * m_inverse % p)) % step;
+        let Some(residue) = residue_for(first) else { continue };
         let highest = ((limit - 1) / first as u128).min((1 << 50) - 1);
         let steps = highest.checked_sub(residue).map_or(0, |room| room / step + 1);
+        // From the largest down.
         for second in (0..steps).rev().map(|k| residue + k * step) {
             let product = second * first as u128;
             if product < limit / 4

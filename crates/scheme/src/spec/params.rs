@@ -265,12 +265,13 @@ impl ParamsSpec {
             Ok(degree) => degree,
             Err(e) => return bad(format!("index = {}: {e}", self.index)),
         };
-        if self.plain_prime >> 50 != 0
-            || !primes::is_prime(self.plain_prime)
-            || self.index.is_multiple_of(self.plain_prime)
-        {
+        if self.plain_prime >> 50 != 0 || !primes::is_prime(self.plain_prime) {
+            return bad(format!("plain_prime = {}: expected a prime below 2^50", self.plain_prime));
+        }
+        if self.index.is_multiple_of(self.plain_prime) {
             return bad(format!(
-                "plain_prime = {}: expected a prime below 2^50 that does not divide the index {}",
+                "plain_prime = {}: expected a prime that does not divide the index {}: choose \
+                 another index, for p = 2 an odd one such as 42799",
                 self.plain_prime, self.index
             ));
         }
@@ -338,8 +339,9 @@ impl ParamsSpec {
             }
             if b.overflow_bound.is_none() && !self.index.is_power_of_two() {
                 return bad(
-                    "overflow_bound: expected a value, as the overflow has no useful worst \
-                            case unless the index is a power of two"
+                    "overflow_bound: expected a value, as the overflow has no useful worst case \
+                     unless the index is a power of two: noise::least_overflow_bound has the least \
+                     one for a weight"
                         .into(),
                 );
             }

@@ -105,7 +105,7 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
     let rows = records.of(BOOTSTRAP).map(|(_, s)| row(&s.value)).collect();
     records.table(
         BOOTSTRAP,
-        "Measured sets",
+        "Bootstrapping of named sets",
         &columns,
         rows,
         &[

@@ -41,7 +41,7 @@ const GROUPS: [&str; 7] = [
     "ltv-table-6",
     "ltv-table-7",
 ];
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 10] = [
     column("", "figure", Kind::Text),
     column("", "paper", Kind::Paper),
     column("here", "by its formula", Kind::Here),
@@ -49,6 +49,7 @@ const COLUMNS: [Column; 9] = [
     column("here", "today", Kind::Here),
     column("here", "recorded", Kind::Here),
     column("", "here ÷ paper", Kind::Relation),
+    column("seconds, hours or ms", "recorded ÷ paper", Kind::Ratio),
     column("", "agreement", Kind::Text),
     column("", "remark", Kind::Text),
 ];
@@ -80,31 +81,37 @@ fn recorded(figure: &Value) -> Option<f64> {
     figure.number("recorded").or_else(|| figure.number("measured"))
 }
 
+/// Whether a figure is the time of something that was run.
+fn is_of_time(what: &str) -> bool {
+    ["seconds ", "hours ", "ms to "].iter().any(|unit| what.contains(unit))
+}
+
+/// The cells of a figure.
+fn cells(f: &Value) -> Vec<Cell> {
+    let [paper, formula, corrected, today] =
+        ["paper", "formula", "corrected", "today"].map(|key| f.number(key));
+    let (recorded, what) = (recorded(f), f.text("what"));
+    let time = is_of_time(&what);
+    // What the paper could have printed: its formula without the slip, else its formula, else what
+    // was recorded; times stand beside those of the paper in a column of their own.
+    let here = corrected.or(formula).or(recorded.filter(|_| !time)).or(today);
+    vec![
+        Cell::text(what),
+        figure(paper),
+        figure(formula),
+        figure(corrected),
+        figure(today),
+        figure(recorded),
+        Cell::ratio(here, paper),
+        Cell::ratio(recorded.filter(|_| time), paper),
+        Cell::text(f.text("agreement").replace('-', " ")),
+        Cell::text(f.text("note")),
+    ]
+}
+
 fn one<'a>(records: &Records<'a>, group: &'a str) -> Table {
     let found = records.of(group).next().map(|(_, stored)| &stored.value);
-    let row = |f: &Value| {
-        let [paper, formula, corrected, today] =
-            ["paper", "formula", "corrected", "today"].map(|key| f.number(key));
-        let columns = [paper, formula, corrected, today, recorded(f)];
-        // What the paper could have printed: its formula without the slip, else its formula, else
-        // what was recorded.
-        let here = columns[2].or(columns[1]).or(columns[4]).or(columns[3]);
-        let [paper, formula, corrected, today, recorded] = columns.map(figure);
-        let agreement = f.text("agreement").replace('-', " ");
-        let ratio = Cell::ratio(here, columns[0]);
-        vec![
-            Cell::text(f.text("what")),
-            paper,
-            formula,
-            corrected,
-            today,
-            recorded,
-            ratio,
-            Cell::text(agreement),
-            Cell::text(f.text("note")),
-        ]
-    };
-    let rows = found.map_or_else(Vec::new, |r| r.list("figures").iter().map(row).collect());
+    let rows = found.map_or_else(Vec::new, |r| r.list("figures").iter().map(cells).collect());
     let title = found.map_or_else(|| group.replace('-', " "), |r| r.text("title"));
     let remarks: Vec<String> =
         found.map_or_else(Vec::new, |r| r.list("remarks").iter().map(remark).collect());
@@ -128,6 +135,24 @@ fn one<'a>(records: &Records<'a>, group: &'a str) -> Table {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn times_stand_beside_those_of_the_paper() {
+        let ratios = |f: Value| {
+            let cells = cells(&f);
+            assert_eq!(cells.len(), COLUMNS.len());
+            [cells[6].value, cells[7].value]
+        };
+        let block = json!({ "what": "n = 27000: seconds a block, the best here", "paper": 50.0,
+            "recorded": 0.02 });
+        assert_eq!(ratios(block), [None, Some(0.02 / 50.0)]);
+        let mean = json!({ "what": "ms to relinearize, LTV, mean over the levels", "paper": 80.0,
+            "formula": 79.5, "measured": 2.0 });
+        assert_eq!(ratios(mean), [Some(79.5 / 80.0), Some(0.025)]);
+        let gain = json!({ "what": "times that transformed keys are faster", "paper": 3.0,
+            "measured": 2.25 });
+        assert_eq!(ratios(gain), [Some(0.75), None]);
+    }
 
     #[test]
     fn what_a_record_measured_is_recorded() {

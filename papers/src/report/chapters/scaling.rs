@@ -104,7 +104,7 @@ fn line_figure(
     series: Vec<Series>,
 ) -> Option<Figure> {
     let mut notes = vec![
-        "From table 5 of Chen and Han and from the measured sets, which have moduli of their own: \
+        "From table 5 of Chen and Han and from the named sets, which have moduli of their own: \
          the least time where there are several."
             .into(),
     ];

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::names::{T3, T4, T5, is_the_papers, problem, space, way};
 use crate::report::chapters::methods::{self, Compared, Way};
-use crate::report::model::{Chapter, Fields, Figure};
+use crate::report::model::{Cell, Chapter, Column, Fields, Figure, Kind, Table, column};
 use crate::report::parts::{add, shown};
 use crate::report::plan::CHEN_HAN;
 use crate::report::records::Records;
@@ -27,6 +27,78 @@ fn removals(records: &Records<'_>) -> Vec<Compared> {
         }
     };
     records.of(T3).map(|(_, stored)| compared(&stored.value)).collect()
+}
+
+/// The earlier method that the paper compares its own with.
+const HALEVI_SHOUP: &str = "halevi_shoup";
+const GAINS: [Column; 11] = [
+    column("", "(p, e, v)", Kind::Text),
+    column("halevi_shoup, seconds", "paper", Kind::Paper),
+    column("halevi_shoup, seconds", "here", Kind::Here),
+    column("halevi_shoup, seconds", "here ÷ paper", Kind::Ratio),
+    column("chen_han, seconds", "paper", Kind::Paper),
+    column("chen_han, seconds", "here", Kind::Here),
+    column("chen_han, seconds", "here ÷ paper", Kind::Ratio),
+    column("chen_han ÷ halevi_shoup, time", "paper", Kind::Relation),
+    column("chen_han ÷ halevi_shoup, time", "here", Kind::Relation),
+    column("chen_han ÷ halevi_shoup, bits used", "paper", Kind::Relation),
+    column("chen_han ÷ halevi_shoup, bits used", "here", Kind::Relation),
+];
+
+/// What a method took for a row of table 3.
+struct Taken {
+    seconds_of_paper: Option<f64>,
+    seconds: Option<f64>,
+    /// In levels of the paper, which all have as many bits.
+    levels_of_paper: Option<f64>,
+    bits: Option<f64>,
+}
+
+impl Taken {
+    fn of(r: &Value, method: &str) -> Self {
+        let paper = |i: usize| r.number(&format!("paper.{method}.{i}"));
+        let here = r.list("methods").iter().find(|m| m.text("method") == method);
+        let number = |key: &str| here.and_then(|m| m.number(key));
+        let less = |before: Option<f64>, after: Option<f64>| before.zip(after).map(|(b, a)| b - a);
+        Taken {
+            seconds_of_paper: paper(0),
+            seconds: number("seconds"),
+            levels_of_paper: less(paper(1), paper(2)),
+            bits: less(number("capacity_bits.0"), number("capacity_bits.1")),
+        }
+    }
+}
+
+/// Rows of table 3 by both methods of the paper, and what its own gains over the other; none
+/// without records.
+fn gains(records: &Records<'_>) -> Option<Table> {
+    let row = |r: &Value| {
+        let (old, new) = (Taken::of(r, HALEVI_SHOUP), Taken::of(r, CHEN_HAN));
+        let mut cells = vec![Cell::text(problem(r, "paper."))];
+        for taken in [&old, &new] {
+            let paper = taken.seconds_of_paper;
+            cells.extend([
+                Cell::exact(paper),
+                Cell::number(taken.seconds),
+                Cell::ratio(taken.seconds, paper.filter(|_| !records.quick())),
+            ]);
+        }
+        cells.extend([
+            Cell::ratio(new.seconds_of_paper, old.seconds_of_paper),
+            Cell::ratio(new.seconds, old.seconds),
+            Cell::ratio(new.levels_of_paper, old.levels_of_paper),
+            Cell::ratio(new.bits, old.bits),
+        ]);
+        cells
+    };
+    let rows: Vec<Vec<Cell>> = records.of(T3).map(|(_, stored)| row(&stored.value)).collect();
+    let title = "Removing digits: what the paper's method gains over Halevi and Shoup's";
+    let note = "Each ratio is of two figures of one machine: the paper's, and the one here.";
+    (!rows.is_empty()).then(|| Table {
+        id: format!("{T3}-gains"),
+        missing: Vec::new(),
+        ..records.table(T3, title, &GAINS, rows, &[note])
+    })
 }
 
 /// Rows of table 4 or 5, each by everything that it was run with.
@@ -61,6 +133,7 @@ pub fn methods(records: &Records<'_>, chapter: &mut Chapter) {
                    removal of the table above.";
     let tables = [
         methods::table(records, T3, of_removal, &removals(records), &["Its method: chen_han."]),
+        gains(records),
         methods::table(records, T4, of_full, &bootstrappings(records, T4), &[secrets]),
         methods::table(records, T5, of_slim, &bootstrappings(records, T5), &[secrets]),
     ];
