@@ -172,6 +172,11 @@ impl EncryptedTable {
         }
     }
 
+    /// The same table where its directory is now.
+    pub(crate) fn moved(self, directory: &Path) -> Self {
+        EncryptedTable { blocks: Blocks::Directory(directory.into()), ..self }
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.listing.rows()
