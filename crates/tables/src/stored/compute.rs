@@ -1,7 +1,7 @@
 //! Answers of a server, block by block, whether the table is encrypted or known to it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -126,6 +126,8 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     let kept = Kept::new(&layout);
     let mut kept_columns = KeptColumns::new(kept.room(range.len()));
     let mut kept = Some(kept);
+    // What stands for columns that are not read, one for all of the same bounds and length.
+    let mut blank: BTreeMap<_, Column<S::Ciphertext>> = BTreeMap::new();
     for batch in 0..layout.batches() {
         let mut runner = Runner::new(ints, &schema, &layout, batch).beginning(&starts);
         for (block, rows) in layout.blocks().enumerate() {
@@ -164,8 +166,15 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
                 };
                 match codes {
                     Some(codes) => transparent(codes),
-                    // It has the place and the length of a column.
-                    None if unread.contains(&i) => transparent(&vec![field.bounds().0; rows]),
+                    None if unread.contains(&i) => {
+                        let column = match blank.entry((field.bounds(), rows)) {
+                            Entry::Occupied(known) => known.into_mut(),
+                            Entry::Vacant(free) => {
+                                free.insert(transparent(&vec![field.bounds().0; rows])?)
+                            }
+                        };
+                        Ok(column.clone())
+                    }
                     None => match table.cells(block, *place)? {
                         Cells::Known(codes) => transparent(&codes),
                         Cells::Encrypted(column) => Ok(column),
