@@ -2,9 +2,8 @@
 //!
 //! Each range may have two nodes of its own in each layer of a diagram, and the ciphertexts of two
 //! layers are in memory at the same time. So a list whose diagram would be large is decided one
-//! half after the other, and what is found is added up. Of integers alone, a list takes a product
-//! for each of them and each digit but one in the worst case, which is what it takes without an
-//! index, and no more depth than one of them.
+//! half after the other, and what is found is added up, at the depth of a range. A list of integers
+//! takes a product for each of them and each digit but one at most, as it does without an index.
 
 use crate::column::Digit;
 use crate::context::{IntegerScheme, Integers};
