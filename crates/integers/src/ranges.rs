@@ -98,7 +98,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length: x.length }.narrowed())
     }
 
-    /// Adds a term, a digit times an integer, to those of a sum. If there are many, they become one.
+    /// Adds a term, a digit times an integer, to a sum, of which a bounded number is held.
     fn add_term(
         &self,
         terms: &mut Vec<(Digit<S::Ciphertext>, i64)>,
