@@ -5,8 +5,10 @@ comparable with published TPC-H results.
     python python/benchmarks/tpch.py --scale 0.0055 --scale 0.1667 --out tpch.json
 
 Scale 0.0055 has 33,206 line items, 0.1667 a million. The columns of orders and parts that the
-queries need are added to each line item before it is encrypted. Seconds are those of the server,
-which reads the columns from files; keys, encryption and decryption are not in them.
+queries need are added to each line item before it is encrypted, and a key of 64 bits, by which a
+row is looked up. With ``--encrypted-constants`` each query is also asked with its constants
+encrypted. Seconds are those of the server, which reads the columns from files; keys, encryption and
+decryption are not in them.
 """
 
 import argparse
@@ -43,8 +45,14 @@ def category(*values):
     return {"type": "category", "values": list(values)}
 
 
-#: The ranges that the specification states, whatever the data.
+#: A line item has the key (8 l_orderkey + l_linenumber) STEP modulo KEYS, which no other one has,
+#: since the two numbers have no common divisor.
+STEP, KEYS = 11_400_714_819_323_198_549, 2**63 - 1
+KEY = f"((l_orderkey * 8 + l_linenumber)::hugeint * {STEP}::hugeint % {KEYS}::hugeint)::bigint"
+
+#: The ranges that the specification states, whatever the data; keys may have any.
 COLUMNS = {
+    "l_key": {"type": "integer", "low": -KEYS, "high": KEYS},
     "l_quantity": {"type": "integer", "low": 1, "high": 50},
     "l_extendedprice": money("900.00", "104950.00"),
     "l_discount": money("0.00", "0.10"),
@@ -56,22 +64,50 @@ COLUMNS = {
     "l_receiptdate": DATES,
     "l_shipmode": category("REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB"),
     "o_orderpriority": category("1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECIFIED", "5-LOW"),
-    "p_type": category(*(f"{a} {b} {c}" for a in SIZES for b in COATINGS for c in METALS)),
+    # In order, as an encrypted prefix requires.
+    "p_type": category(*sorted(f"{a} {b} {c}" for a in SIZES for b in COATINGS for c in METALS)),
+}
+
+#: The columns of conditions but the key, and those of groups that have more than two values.
+INDEXED = {
+    "l_quantity",
+    "l_discount",
+    "l_returnflag",
+    "l_shipdate",
+    "l_commitdate",
+    "l_receiptdate",
+    "l_shipmode",
+    "o_orderpriority",
+    "p_type",
 }
 
 
-def schema():
-    return et.Schema({"columns": [{"name": name, **told} for name, told in COLUMNS.items()]})
+def schema(indexes=True):
+    def column(name, told):
+        return {"name": name, **told, "index": indexes and name in INDEXED}
+
+    return et.Schema({"columns": [column(name, told) for name, told in COLUMNS.items()]})
 
 
-def queries():
-    """The queries as they are run here."""
-    t = et.table(schema(), "lineitem")
+def queries(indexes=True, hidden=None):
+    """The queries as they are run here. If there is a mapping ``hidden``, their constants are
+    encrypted, and are added to it by their names.
+    """
+
+    def constant(name, value):
+        if hidden is None:
+            return value
+        hidden[name] = value
+        return et.parameter(name)
+
+    t = et.table(schema(indexes), "lineitem")
     price = t.l_extendedprice * (1 - t.l_discount)
-    urgent = t.o_orderpriority.isin(["1-URGENT", "2-HIGH"])
-    year = datetime.date(1994, 1, 1), datetime.date(1995, 1, 1)
+    urgent = t.o_orderpriority.isin([constant("first", "1-URGENT"), constant("second", "2-HIGH")])
+    begin, end = (
+        constant(name, datetime.date(year, 1, 1)) for name, year in (("begin", 1994), ("end", 1995))
+    )
     return {
-        "Q1": t.filter(t.l_shipdate <= "1998-09-02")
+        "Q1": t.filter(t.l_shipdate <= constant("last", datetime.date(1998, 9, 2)))
         .group_by("l_returnflag", "l_linestatus")
         .agg(
             sum_qty=t.l_quantity.sum(),
@@ -85,17 +121,17 @@ def queries():
         )
         .order_by("l_returnflag", "l_linestatus"),
         "Q6": t.filter(
-            t.l_shipdate >= year[0],
-            t.l_shipdate < year[1],
-            t.l_discount.between(D("0.05"), D("0.07")),
-            t.l_quantity < 24,
+            t.l_shipdate >= begin,
+            t.l_shipdate < end,
+            t.l_discount.between(constant("low", D("0.05")), constant("high", D("0.07"))),
+            t.l_quantity < constant("quantity", 24),
         ).agg(revenue=(t.l_extendedprice * t.l_discount).sum()),
         "Q12": t.filter(
-            t.l_shipmode.isin(["MAIL", "SHIP"]),
+            t.l_shipmode.isin([constant("mail", "MAIL"), constant("ship", "SHIP")]),
             t.l_commitdate < t.l_receiptdate,
             t.l_shipdate < t.l_commitdate,
-            t.l_receiptdate >= year[0],
-            t.l_receiptdate < year[1],
+            t.l_receiptdate >= begin,
+            t.l_receiptdate < end,
         )
         .group_by("l_shipmode")
         .agg(
@@ -103,10 +139,17 @@ def queries():
             low_line_count=et.case((~urgent, 1), default=0).sum(),
         )
         .order_by("l_shipmode"),
-        "Q14": t.filter(t.l_shipdate >= "1995-09-01", t.l_shipdate < "1995-10-01").agg(
+        "Q14": t.filter(
+            t.l_shipdate >= constant("since", datetime.date(1995, 9, 1)),
+            t.l_shipdate < constant("until", datetime.date(1995, 10, 1)),
+        ).agg(
             promo_revenue=100
-            * et.case((t.p_type.startswith("PROMO"), price), default=0).sum()
+            * et.case((t.p_type.like(constant("promo", "PROMO%")), price), default=0).sum()
             / price.sum()
+        ),
+        # The first line item of the first order.
+        "lookup": t.filter(t.l_key == constant("key", 9 * STEP % KEYS)).select(
+            "l_extendedprice", "l_shipdate", "p_type"
         ),
     }
 
@@ -133,6 +176,9 @@ REFERENCE = {
         else 0 end), sum(l_extendedprice * (1 - l_discount))
         from lineitem join part on l_partkey = p_partkey
         where l_shipdate >= date '1995-09-01' and l_shipdate < date '1995-10-01'""",
+    "lookup": """select l_extendedprice, l_shipdate, p_type
+        from lineitem join part on l_partkey = p_partkey
+        where l_orderkey = 1 and l_linenumber = 1""",
 }
 
 
@@ -171,8 +217,8 @@ def generate(scale, directory):
 
 
 def load(directory, rows=None):
-    """A connection of DuckDB with the tables, the first ``rows`` line items, and these with the
-    columns of orders and parts.
+    """A connection of DuckDB with the tables, the first ``rows`` line items, and these with keys
+    and the columns of orders and parts.
     """
     import duckdb
 
@@ -182,32 +228,30 @@ def load(directory, rows=None):
         first = " order by l_orderkey, l_linenumber"
         first = first + (f" limit {rows}" if rows else "") if table == "lineitem" else ""
         connection.execute(f"create table {table} as select * from '{path}'{first}")
+    columns = ", ".join(f"{KEY} as l_key" if name == "l_key" else name for name in COLUMNS)
     items = connection.sql(
-        f"select {', '.join(COLUMNS)} from lineitem join orders on o_orderkey = l_orderkey "
+        f"select {columns} from lineitem join orders on o_orderkey = l_orderkey "
         "join part on p_partkey = l_partkey"
     )
     return connection, items.to_arrow_table()
 
 
-def measure(params, scale, rows, repeat, work):
-    """Encrypts line items, runs all queries, and compares."""
-    generate(scale, work)
-    connection, items = load(work, rows)
-    client = everlevel.Client(params)
-    started = time.perf_counter()
-    et.encrypt(client, items, schema(), directory=work / "lineitem.evt")
-    encrypting = time.perf_counter() - started
-    table = et.EncryptedTable.open(work / "lineitem.evt", params=params)
+def ask(params, client, table, connection, repeat, indexes, constants):
+    """Runs all queries, and compares."""
+    hidden = {} if constants == "encrypted" else None
     asked = []
-    for name, query in queries().items():
+    for name, query in queries(indexes, hidden).items():
         plan = et.Plan(query)
         server = plan.server(client, table.rows)
+        bound = None
+        if plan.parameters:
+            bound = plan.bind(client, **{key: hidden[key] for key in plan.parameters})
         seconds, exact = [], True
         for _ in range(repeat):
             started = time.perf_counter()
-            result = table.run(server, plan)
+            result = table.run(server, plan, constants=bound)
             seconds.append(time.perf_counter() - started)
-            answer = result.read(client, plan=plan, table_id=table.id, arrow=False)
+            answer = result.read(client, plan=plan, constants=bound, table_id=table.id, arrow=False)
             exact &= list(zip(*answer.values())) == expected(connection, name)
         told = plan.explain(params, table.rows)
         asked.append(
@@ -218,16 +262,36 @@ def measure(params, scale, rows, repeat, work):
                 "runs": seconds,
                 "seconds_by_model": told.seconds,
                 "exact": exact,
-                "constants": "public",
+                "constants": constants,
                 "refreshes": told.refreshes,
                 "result_bytes": len(result.to_bytes()),
             }
         )
-        print(f"{name}: {asked[-1]['seconds']:.2f} s, exact: {exact}", file=sys.stderr)
+        shown = f"{name}, {constants} constants: {asked[-1]['seconds']:.2f} s, exact: {exact}"
+        print(shown, file=sys.stderr)
+    return asked
+
+
+def measure(params, scale, given, work):
+    """Encrypts line items, runs all queries, and compares."""
+    generate(scale, work)
+    connection, items = load(work, given.rows)
+    client, indexes = everlevel.Client(params), not given.without_indexes
+    started = time.perf_counter()
+    et.encrypt(client, items, schema(indexes), directory=work / "lineitem.evt")
+    encrypting = time.perf_counter() - started
+    table = et.EncryptedTable.open(work / "lineitem.evt", params=params)
+    ways = ["public", "encrypted"] if given.encrypted_constants else ["public"]
+    asked = [
+        row
+        for constants in ways
+        for row in ask(params, client, table, connection, given.repeat, indexes, constants)
+    ]
     return {
         "scale": scale,
         "rows": table.rows,
         "blocks": table.blocks,
+        "indexes": indexes,
         "table_bytes": table.nbytes,
         "seconds_of_encryption": encrypting,
         "queries": asked,
@@ -241,6 +305,10 @@ def main():
     parser.add_argument("--params", default="bgv-65537-n15", help="parameter set")
     parser.add_argument("--insecure-research", action="store_true")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each query")
+    parser.add_argument(
+        "--encrypted-constants", action="store_true", help="also with all constants encrypted"
+    )
+    parser.add_argument("--without-indexes", action="store_true")
     parser.add_argument("--threads", type=int, default=0, help="default: one a core")
     parser.add_argument("--out", help="where the record is written; default: standard output")
     given = parser.parse_args()
@@ -261,8 +329,7 @@ def main():
     for scale in given.scale or [0.0055]:
         with tempfile.TemporaryDirectory() as work:
             work = pathlib.Path(work)
-            found = measure(params, scale, given.rows, given.repeat, work)
-            record["tables"].append(found)
+            record["tables"].append(measure(params, scale, given, work))
     text = json.dumps(record, indent=2)
     if given.out:
         pathlib.Path(given.out).write_text(text + "\n", encoding="utf-8")

@@ -24,6 +24,8 @@ if (
 ):
     pytest.skip("tpchgen-cli is not installed", allow_module_level=True)
 
+NAMES = ["Q1", "Q6", "Q12", "Q14", "lookup"]
+
 
 @pytest.fixture(scope="module")
 def tpch():
@@ -40,15 +42,22 @@ def loaded(tpch, tmp_path_factory):
     return tpch.load(directory)
 
 
-@pytest.mark.parametrize("name", ["Q1", "Q6", "Q12", "Q14"])
-def test_6005_line_items(tpch, loaded, name):
+@pytest.mark.parametrize("constants", ["public", "encrypted"])
+@pytest.mark.parametrize("name", NAMES)
+def test_6005_line_items(tpch, loaded, name, constants):
     connection, items = loaded
     assert items.num_rows == 6005
     params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
-    plan = et.Plan(tpch.queries()[name])
+    hidden = {} if constants == "encrypted" else None
+    plan = et.Plan(tpch.queries(hidden=hidden)[name])
+    named = {key: hidden[key] for key in plan.parameters}
+    assert bool(named) == (constants == "encrypted")
     wanted = tpch.expected(connection, name)
     assert wanted and None not in wanted[0]
-    for found in (plan.answer(items, arrow=False), plan.rehearse(params, items, arrow=False)):
+    for found in (
+        plan.answer(items, arrow=False, **named),
+        plan.rehearse(params, items, arrow=False, **named),
+    ):
         assert list(zip(*found.values())) == wanted
 
 
@@ -61,5 +70,5 @@ def test_the_script_measures_under_encryption(tmp_path):
     record = json.loads(out.read_text())
     (table,) = record["tables"]
     assert (table["rows"], table["blocks"]) == (2500, 2)
-    assert [asked["name"] for asked in table["queries"]] == ["Q1", "Q6", "Q12", "Q14"]
+    assert [asked["name"] for asked in table["queries"]] == NAMES
     assert all(asked["exact"] for asked in table["queries"])

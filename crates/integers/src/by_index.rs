@@ -16,7 +16,8 @@ use rayon::prelude::*;
 use crate::column::{Column, Digit, value};
 use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
-use crate::diagram::layers;
+use crate::diagram::layers_within;
+use crate::diagrams::{Diagram, Diagrams};
 use crate::error::IntegersError;
 use crate::ranges::apart;
 use crate::unary::{Step, changes, first};
@@ -26,11 +27,6 @@ use crate::unary::{Step, changes, first};
 const DIGITS: usize = 3;
 /// The most tables whose rows are in memory at the same time.
 const TABLES: usize = 8;
-/// The most ranges of which a diagram is made: its sets are compared with each other.
-const RANGES: usize = 1 << 12;
-/// The most nodes of a layer of a diagram, whose ciphertexts are in memory with those of the next
-/// one: those of 64 ranges.
-const NODES: usize = 128;
 /// Bits of capacity that linear combinations of truth values may take.
 pub(crate) const LINEAR: f64 = 14.0;
 
@@ -72,31 +68,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let (low, high) = (x.interval.low(), x.interval.high());
         let own = apart(ranges, (low, high));
-        if own.len() > RANGES {
-            return self.in_halves_by_index(x, &own);
-        }
-        let alone = matches!(own[..], [(a, b)] if a == b);
-        // Digits may make up what no value of x is: there it does not matter.
-        let end = |v: i128, last: i128, beyond: i128| match v == last && !alone {
-            true => beyond,
-            false => v - x.anchor,
-        };
-        let range = |(a, b): &(i128, i128)| (end(*a, low, i128::MIN), end(*b, high, i128::MAX));
-        let ranges: Vec<_> = own.iter().map(range).collect();
         let windows: Vec<(i64, i64)> = x.digits.iter().map(|d| (d.low, d.high)).collect();
-        let layers = layers(&windows, &ranges);
-        if own.len() > 1 && layers.iter().any(|layer| layer.nodes() > NODES) {
-            return self.in_halves_by_index(x, &own);
-        }
-        let read = |tables: &[Vec<i64>]| tables.iter().any(|t| changes(t).next().is_some());
-        let read = layers.iter().filter(|layer| read(&layer.tables)).count();
-        let depth = match alone {
-            true => read.next_power_of_two().trailing_zeros() as usize,
-            false => read.saturating_sub(1),
+        let of = |some: &[(i128, i128)], most: usize| {
+            let alone = matches!(some, [(a, b)] if a == b);
+            // Digits may make up what no value of x is: there it does not matter.
+            let end = |v: i128, last: i128, beyond: i128| match v == last && !alone {
+                true => beyond,
+                false => v - x.anchor,
+            };
+            let range = |(a, b): &(i128, i128)| (end(*a, low, i128::MIN), end(*b, high, i128::MAX));
+            layers_within(&windows, &some.iter().map(&range).collect::<Vec<_>>(), most)
         };
-        if !self.has_room_by_index(x, depth) {
-            return Ok(None);
-        }
         let mut truths: Vec<(Step, Digit<S::Ciphertext>)> = Vec::new();
         for (i, digit) in x.digits.iter().enumerate() {
             // By the places of the entries of tables.
@@ -106,22 +88,23 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let bits = |i: usize| -> Result<Vec<_>, IntegersError> {
             Ok(truths.iter().filter(|((digit, _), _)| *digit == i).cloned().collect())
         };
-        let found = if_it_fits(self.decided_in_unary(&layers, alone, bits))?;
-        Ok(found.map(|found| found.within(0, 1)))
-    }
-
-    /// [`Integers::in_ranges_by_index`] for ranges in order that do not touch, of which there are
-    /// several: for one half of them after the other.
-    fn in_halves_by_index(
-        &self,
-        x: &Column<S::Ciphertext>,
-        ranges: &[(i128, i128)],
-    ) -> Result<Option<Digit<S::Ciphertext>>, IntegersError> {
-        let (lower, upper) = ranges.split_at(ranges.len() / 2);
-        let Some(lower) = self.in_ranges_by_index(x, lower)? else { return Ok(None) };
-        let Some(upper) = self.in_ranges_by_index(x, upper)? else { return Ok(None) };
-        // One of both at most is 1.
-        Ok(Some(self.combine(&[(&lower, 1), (&upper, 1)], 0)?.within(0, 1)))
+        let mut found = Digit::public(0);
+        for Diagram { layers, alone } in Diagrams::new(&own, of) {
+            let read = |tables: &[Vec<i64>]| tables.iter().any(|t| changes(t).next().is_some());
+            let read = layers.iter().filter(|layer| read(&layer.tables)).count();
+            let depth = match alone {
+                true => read.next_power_of_two().trailing_zeros() as usize,
+                false => read.saturating_sub(1),
+            };
+            if !self.has_room_by_index(x, depth) {
+                return Ok(None);
+            }
+            let part = self.decided_in_unary(&layers, alone, &bits);
+            let joined = part.and_then(|part| self.either_part(&found, &part));
+            let Some(joined) = if_it_fits(joined)? else { return Ok(None) };
+            found = joined;
+        }
+        Ok(Some(found))
     }
 
     /// Whether a - b lies in a range, if one of both is public and the other one has an index.

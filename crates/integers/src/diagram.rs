@@ -86,6 +86,7 @@ impl Layer {
     }
 
     /// How many nodes there are, each of which is a ciphertext when the layer is decided.
+    #[cfg(test)]
     pub(crate) fn nodes(&self) -> usize {
         self.nodes.len()
     }
@@ -116,6 +117,15 @@ fn place_of<T: PartialEq>(all: &mut Vec<T>, item: T) -> usize {
 /// The layers of the diagram that says whether Σ 16^i d_i lies in one of these ranges, for digits
 /// of these windows, the lowest first.
 pub(crate) fn layers(windows: &[(i64, i64)], ranges: &[(i128, i128)]) -> Vec<Layer> {
+    layers_within(windows, ranges, usize::MAX).unwrap_or_default()
+}
+
+/// The same; `None` if a layer would have more than `most` nodes.
+pub(crate) fn layers_within(
+    windows: &[(i64, i64)],
+    ranges: &[(i128, i128)],
+    most: usize,
+) -> Option<Vec<Layer>> {
     let weight = |i: usize| i128::from(BASE).pow(i as u32);
     // The least and the greatest sum of the digits below each one, and last of all digits.
     let mut bounds = vec![(0i128, 0i128)];
@@ -127,12 +137,15 @@ pub(crate) fn layers(windows: &[(i64, i64)], ranges: &[(i128, i128)]) -> Vec<Lay
     let mut sets = vec![apart(ranges, bounds[windows.len()])];
     let mut out = Vec::with_capacity(windows.len());
     for (i, window) in windows.iter().enumerate().rev() {
+        if sets.len() > most {
+            return None;
+        }
         let (layer, below) = Layer::new(*window, weight(i), bounds[i], &sets);
         out.push(layer);
         sets = below;
     }
     out.reverse();
-    out
+    Some(out)
 }
 
 /// The truth value of the highest node in the clear, from the entry of each table of each layer for

@@ -55,6 +55,7 @@ mod concurrent;
 mod context;
 mod count;
 mod diagram;
+mod diagrams;
 mod division;
 mod encode;
 mod error;

@@ -16,6 +16,8 @@ use crate::narrow::top_window;
 const ENDS: usize = 4;
 /// The most truth values of digits that are held for equalities with several integers.
 const TRUTHS: usize = 64;
+/// The most terms of a sum that are held: those of a longer list are added up in between.
+const TERMS: usize = 64;
 
 /// Digits, and for each of several integers what is added to each digit.
 type Added<C> = (Vec<Digit<C>>, Vec<Vec<i64>>);
@@ -51,7 +53,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let (points, ranges): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|(a, b)| a == b);
         let points: Vec<i128> = points.into_iter().map(|(a, _)| a).collect();
-        let (mut constant, mut found) = (0, Vec::with_capacity(ranges.len()));
+        let (mut constant, mut found) = (0, Vec::with_capacity(TERMS));
         let digits = if ranges.is_empty() { None } else { self.digits_with_room(&x)? };
         match digits {
             Some(digits) => {
@@ -64,7 +66,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                     |(a, b): &(i128, i128)| (end(*a, low, i128::MIN), end(*b, high, i128::MAX));
                 for some in ranges.chunks(ENDS / 2) {
                     let some: Vec<_> = some.iter().map(range).collect();
-                    found.push((self.digits_in_ranges(&digits, &some)?, 1));
+                    self.add_term(&mut found, (self.digits_in_ranges(&digits, &some)?, 1))?;
                 }
             }
             None => {
@@ -82,16 +84,32 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 }
                 for some in ends.chunks(ENDS) {
                     let (integers, signs): (Vec<i128>, Vec<i64>) = some.iter().copied().unzip();
-                    found.extend(self.at_least(&x, &integers)?.into_iter().zip(signs));
+                    for term in self.at_least(&x, &integers)?.into_iter().zip(signs) {
+                        self.add_term(&mut found, term)?;
+                    }
                 }
             }
         }
-        for equal in self.equal_each(&x, &points)? {
-            found.push((self.bit("a range", &equal)?, 1));
-        }
+        self.each_equal(&x, &points, &mut |equal| {
+            self.add_term(&mut found, (self.bit("a range", &equal)?, 1))
+        })?;
         let terms: Vec<_> = found.iter().map(|(digit, sign)| (digit, *sign)).collect();
         let digits = vec![self.combine(&terms, constant)?.within(0, 1)];
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length: x.length }.narrowed())
+    }
+
+    /// Adds a term, a digit times an integer, to a sum, of which a bounded number is held.
+    fn add_term(
+        &self,
+        terms: &mut Vec<(Digit<S::Ciphertext>, i64)>,
+        term: (Digit<S::Ciphertext>, i64),
+    ) -> Result<(), IntegersError> {
+        if terms.len() == TERMS {
+            let all: Vec<_> = terms.iter().map(|(digit, sign)| (digit, *sign)).collect();
+            *terms = vec![(self.combine(&all, 0)?, 1)];
+        }
+        terms.push(term);
+        Ok(())
     }
 
     /// The digits of x, the highest two as one where they can be, if they have the capacity to
@@ -124,26 +142,39 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
         integers: &[i128],
     ) -> Result<Vec<Column<S::Ciphertext>>, IntegersError> {
+        let mut out = Vec::with_capacity(integers.len());
+        self.each_equal(x, integers, &mut |equal| {
+            out.push(equal);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// The same, one integer after the other.
+    fn each_equal(
+        &self,
+        x: &Column<S::Ciphertext>,
+        integers: &[i128],
+        each: &mut impl FnMut(Column<S::Ciphertext>) -> Result<(), IntegersError>,
+    ) -> Result<(), IntegersError> {
         let x = self.column(Operand::Column(x))?;
         // Of one digit there are 16 truth values at most.
         let count = x.digits.len();
         let most = if count <= TRUTHS / 16 { integers.len() } else { TRUTHS / count };
-        let mut out = Vec::with_capacity(integers.len());
-        for some in integers.chunks(most.max(1)) {
-            out.extend(self.equal_each_of_some(&x, some)?);
-        }
-        Ok(out)
+        let mut parts = integers.chunks(most.max(1));
+        parts.try_for_each(|some| self.each_equal_of_some(&x, some, each))
     }
 
-    fn equal_each_of_some(
+    fn each_equal_of_some(
         &self,
         x: &Column<S::Ciphertext>,
         integers: &[i128],
-    ) -> Result<Vec<Column<S::Ciphertext>>, IntegersError> {
+        each: &mut impl FnMut(Column<S::Ciphertext>) -> Result<(), IntegersError>,
+    ) -> Result<(), IntegersError> {
         let within = integers.iter().all(|v| x.interval.contains(*v));
         let several = integers.len() > 1 && within && !self.has_room_by_index(x, 0);
         let Some((digits, added)) = self.added_at_once(x, integers, several)? else {
-            return integers.iter().map(|v| self.eq(x, *v)).collect();
+            return integers.iter().try_for_each(|v| each(self.eq(x, *v)?));
         };
         let (mut requests, mut wanted) = (Vec::new(), Vec::new());
         for (i, digit) in digits.iter().enumerate() {
@@ -158,7 +189,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             wanted.push(values);
         }
         let found = self.tables(requests)?;
-        let mut out = Vec::with_capacity(integers.len());
         for all in &added {
             let truth = |(i, values): (usize, &Vec<i64>)| {
                 let place = values.binary_search(&-all[i]).ok()?;
@@ -167,9 +197,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let truths: Option<Vec<_>> = wanted.iter().enumerate().map(truth).collect();
             let truths = truths.ok_or(CircuitError::Empty { what: "a digit" })?;
             let (interval, digits) = (Interval::BOOL, vec![self.all(truths)?]);
-            out.push(Column { interval, anchor: 0, digits, length: x.length }.narrowed());
+            each(Column { interval, anchor: 0, digits, length: x.length }.narrowed())?;
         }
-        Ok(out)
+        Ok(())
     }
 
     /// The digits of x and what is added to them for the difference to each of these integers, if

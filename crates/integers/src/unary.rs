@@ -6,11 +6,14 @@
 //! diagram over digits in unary takes the sums of its nodes and nothing else: a range of a year
 //! among dates of seven years takes 3 relinearizations at depth 2, instead of 28 at depth 6.
 
+use std::collections::BTreeSet;
+
 use everlevel_circuit::CircuitError;
 
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
-use crate::diagram::{Layer, Open, layers};
+use crate::diagram::{Layer, Open, layers_within};
+use crate::diagrams::{Diagram, Diagrams};
 use crate::encode::INDEX_DIGITS;
 use crate::error::IntegersError;
 use crate::interval::Interval;
@@ -69,30 +72,33 @@ impl Unary {
     }
 
     /// The truth values on which membership in these ranges, whose ends belong to them, depends;
-    /// the same ones decide about the other integers of the interval.
+    /// the same ones decide about the other integers of the interval, unless the list is so long
+    /// that it is decided in parts.
     pub fn needed(&self, ranges: &[(i128, i128)]) -> Vec<Step> {
-        let layers = self.layers(ranges);
-        let all = layers.iter().enumerate().flat_map(|(digit, layer)| {
-            let tables = layer.tables.iter().flat_map(|table| changes(table));
-            tables.map(move |(k, _)| (digit, k))
-        });
-        let mut needed: Vec<Step> = all.collect();
-        needed.sort_unstable();
-        needed.dedup();
-        needed
+        let mut needed = BTreeSet::new();
+        for Diagram { layers, .. } in self.diagrams(&apart(ranges, (self.low, self.high))) {
+            for (digit, layer) in layers.iter().enumerate() {
+                let tables = layer.tables.iter().flat_map(|table| changes(table));
+                needed.extend(tables.map(|(k, _)| (digit, k)));
+            }
+        }
+        needed.into_iter().collect()
     }
 
-    /// The diagram that decides about membership in these ranges.
-    fn layers(&self, ranges: &[(i128, i128)]) -> Vec<Layer> {
+    /// The diagrams that decide about membership in these ranges, which are in order and do not
+    /// touch.
+    fn diagrams(&self, ranges: &[(i128, i128)]) -> impl Iterator<Item = Diagram> {
+        let (low, high, windows) = (self.low, self.high, self.windows());
         // Digits may make up what no integer of the interval is: there it does not matter.
-        let end = |v: i128, last: i128, beyond: i128| match v == last {
+        let end = move |v: i128, last: i128, beyond: i128| match v == last {
             true => beyond,
-            false => v - self.low,
+            false => v - low,
         };
         let range =
-            |(a, b): (i128, i128)| (end(a, self.low, i128::MIN), end(b, self.high, i128::MAX));
-        let ranges = apart(ranges, (self.low, self.high)).into_iter().map(range);
-        layers(&self.windows(), &ranges.collect::<Vec<_>>())
+            move |(a, b): &(i128, i128)| (end(*a, low, i128::MIN), end(*b, high, i128::MAX));
+        Diagrams::new(ranges, move |some: &[(i128, i128)], most: usize| {
+            layers_within(&windows, &some.iter().map(&range).collect::<Vec<_>>(), most)
+        })
     }
 }
 
@@ -104,7 +110,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ///
     /// A range takes at most two products and a level for each digit but one, and less where an end
     /// is a multiple of a power of 16. A single integer takes a product for each digit but one, at
-    /// the depth of their tree.
+    /// the depth of their tree. A list that would take many ciphertexts at the same time is decided
+    /// one part after the other, at the depth of a range.
     ///
     /// # Errors
     /// [`IntegersError::Type`] for columns that are not truth values; [`IntegersError::Length`] for
@@ -117,10 +124,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         bits: impl Fn(usize) -> Result<UnaryBits<S::Ciphertext>, E>,
         ranges: &[(i128, i128)],
     ) -> Result<Column<S::Ciphertext>, E> {
-        let alone = matches!(apart(ranges, (unary.low, unary.high))[..], [(a, b)] if a == b);
         let bits = |digit: usize| -> Result<_, E> { Ok(self.digit_bits(length, &bits(digit)?)?) };
-        let found = self.decided_in_unary(&unary.layers(ranges), alone, bits)?;
-        let digits = vec![found.within(0, 1)];
+        let mut found = Digit::public(0);
+        for Diagram { layers, alone } in unary.diagrams(&apart(ranges, (unary.low, unary.high))) {
+            let part = self.decided_in_unary(&layers, alone, &bits)?;
+            found = self.either_part(&found, &part)?;
+        }
+        let digits = vec![found];
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())
     }
 
@@ -217,13 +227,15 @@ mod tests {
 
     /// Whether an integer with these truth values is in the ranges.
     fn contains(unary: &Unary, ranges: &[(i128, i128)], bit: &dyn Fn(Step) -> bool) -> bool {
-        let layers = unary.layers(ranges);
-        let entry = |digit: usize, table: usize| {
-            let table = &layers[digit].tables[table];
-            let terms = changes(table).map(|(k, change)| change * i64::from(bit((digit, k))));
-            first(table) + terms.sum::<i64>()
+        let holds = |Diagram { layers, .. }: Diagram| {
+            let entry = |digit: usize, table: usize| {
+                let table = &layers[digit].tables[table];
+                let terms = changes(table).map(|(k, change)| change * i64::from(bit((digit, k))));
+                first(table) + terms.sum::<i64>()
+            };
+            decides(&layers, &entry)
         };
-        decides(&layers, &entry)
+        unary.diagrams(&apart(ranges, unary.bounds())).any(holds)
     }
 
     /// Every integer of some intervals, with its needed truth values only.

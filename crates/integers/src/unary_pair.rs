@@ -17,7 +17,8 @@ use rayon::prelude::*;
 
 use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
-use crate::diagram::{Layer, Open, layers};
+use crate::diagram::{Open, layers_within};
+use crate::diagrams::{Diagram, Diagrams};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::ranges::apart;
@@ -71,31 +72,35 @@ impl UnaryPair {
         (0..a.len().max(b.len())).map(|i| [at(&a, i), at(&b, i)]).collect()
     }
 
-    /// The diagram that decides whether a - b lies in these ranges, over differences of digits.
-    fn layers(&self, ranges: &[(i128, i128)]) -> Vec<Layer> {
+    /// The diagrams that decide whether a - b lies in these ranges, which are in order and do not
+    /// touch, over differences of digits.
+    fn diagrams(&self, ranges: &[(i128, i128)]) -> impl Iterator<Item = Diagram> {
         let (bounds, origin) = (self.bounds(), self.a.bounds().0.saturating_sub(self.b.bounds().0));
+        let windows: Vec<(i64, i64)> = self.largest().into_iter().map(|[x, y]| (-y, x)).collect();
         // Digits may make up what no two integers of the intervals differ by: there it does not
         // matter.
-        let end = |v: i128, last: i128, beyond: i128| match v == last {
+        let end = move |v: i128, last: i128, beyond: i128| match v == last {
             true => beyond,
             false => v.saturating_sub(origin),
         };
-        let range = |(low, high): (i128, i128)| {
-            (end(low, bounds.0, i128::MIN), end(high, bounds.1, i128::MAX))
+        let range = move |(low, high): &(i128, i128)| {
+            (end(*low, bounds.0, i128::MIN), end(*high, bounds.1, i128::MAX))
         };
-        let ranges = apart(ranges, bounds).into_iter().map(range);
-        let windows: Vec<(i64, i64)> = self.largest().into_iter().map(|[x, y]| (-y, x)).collect();
-        layers(&windows, &ranges.collect::<Vec<_>>())
+        Diagrams::new(ranges, move |some: &[(i128, i128)], most: usize| {
+            layers_within(&windows, &some.iter().map(&range).collect::<Vec<_>>(), most)
+        })
     }
 
     /// The truth values of a and of b on which it depends whether a - b lies in these ranges, whose
     /// ends belong to them.
     pub fn needed(&self, ranges: &[(i128, i128)]) -> [Vec<Step>; 2] {
         let mut needed = [BTreeSet::new(), BTreeSet::new()];
-        let layers = self.layers(ranges);
-        for (digit, (layer, largest)) in layers.iter().zip(self.largest()).enumerate() {
-            for table in &layer.tables {
-                let Bilinear { rest, factors } = Bilinear::new(table, largest);
+        let largest = self.largest();
+        for Diagram { layers, .. } in self.diagrams(&apart(ranges, self.bounds())) {
+            let tables = layers.iter().enumerate();
+            let tables = tables.flat_map(|(i, layer)| layer.tables.iter().map(move |t| (i, t)));
+            for (digit, table) in tables {
+                let Bilinear { rest, factors } = Bilinear::new(table, largest[digit]);
                 needed[0].extend(factors.iter().map(|(k, _)| (digit, *k)));
                 let of_y = factors.iter().map(|(_, of_y)| of_y).chain([&rest]);
                 needed[1].extend(of_y.flat_map(|table| changes(table)).map(|(k, _)| (digit, k)));
@@ -124,27 +129,31 @@ impl<S: IntegerScheme> Integers<'_, S> {
         bits: impl Fn(usize, usize) -> Result<UnaryBits<S::Ciphertext>, E>,
         ranges: &[(i128, i128)],
     ) -> Result<Column<S::Ciphertext>, E> {
-        let (layers, largest) = (pair.layers(ranges), pair.largest());
-        let tables = |digit: usize| -> Result<Vec<_>, E> {
-            let tables = &layers[digit].tables;
-            if tables.is_empty() {
-                return Ok(Vec::new());
-            }
-            let [x, y] = [bits(0, digit)?, bits(1, digit)?];
-            let (x, y) = (self.digit_bits(length, &x)?, self.digit_bits(length, &y)?);
-            let bilinear = tables.par_iter().map(|table| Bilinear::new(table, largest[digit]));
-            let tables = bilinear.map(|table| self.of_difference(digit, &table, [&x, &y]));
-            Ok(tables.collect::<Result<_, IntegersError>>()?)
-        };
-        let found = match apart(ranges, pair.bounds())[..] {
-            // Each digit decides, and so they are joined as a tree.
-            [(low, high)] if low == high && layers.iter().all(|layer| layer.tables.len() == 1) => {
-                let truths = (0..layers.len()).map(|digit| Ok(self.closed(&tables(digit)?[0])?));
-                self.all(truths.collect::<Result<Vec<_>, E>>()?)?
-            }
-            _ => self.decided_by(&layers, tables)?,
-        };
-        let digits = vec![found.within(0, 1)];
+        let (largest, mut found) = (pair.largest(), Digit::public(0));
+        for Diagram { layers, alone } in pair.diagrams(&apart(ranges, pair.bounds())) {
+            let tables = |digit: usize| -> Result<Vec<_>, E> {
+                let tables = &layers[digit].tables;
+                if tables.is_empty() {
+                    return Ok(Vec::new());
+                }
+                let [x, y] = [bits(0, digit)?, bits(1, digit)?];
+                let (x, y) = (self.digit_bits(length, &x)?, self.digit_bits(length, &y)?);
+                let bilinear = tables.par_iter().map(|table| Bilinear::new(table, largest[digit]));
+                let tables = bilinear.map(|table| self.of_difference(digit, &table, [&x, &y]));
+                Ok(tables.collect::<Result<_, IntegersError>>()?)
+            };
+            let part = match alone && layers.iter().all(|layer| layer.tables.len() == 1) {
+                // Each digit decides, and so they are joined as a tree.
+                true => {
+                    let truths =
+                        (0..layers.len()).map(|digit| Ok(self.closed(&tables(digit)?[0])?));
+                    self.all(truths.collect::<Result<Vec<_>, E>>()?)?
+                }
+                false => self.decided_by(&layers, tables)?,
+            };
+            found = self.either_part(&found, &part)?;
+        }
+        let digits = vec![found];
         Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())
     }
 
@@ -168,7 +177,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagram::decides;
+    use crate::diagram::{Layer, decides};
+
+    /// The diagram of ranges that one decides about.
+    fn layers(pair: &UnaryPair, ranges: &[(i128, i128)]) -> Vec<Layer> {
+        let mut found: Vec<Diagram> = pair.diagrams(&apart(ranges, pair.bounds())).collect();
+        assert_eq!(found.len(), 1);
+        found.remove(0).layers
+    }
 
     /// Ranges of a difference, with what decides about them.
     struct Decider<'a> {
@@ -180,7 +196,7 @@ mod tests {
 
     impl<'a> Decider<'a> {
         fn new(pair: &'a UnaryPair, ranges: &[(i128, i128)]) -> Self {
-            let (needed, layers) = (pair.needed(ranges), pair.layers(ranges));
+            let (needed, layers) = (pair.needed(ranges), layers(pair, ranges));
             let tables = layers.iter().zip(pair.largest()).map(|(layer, largest)| {
                 layer.tables.iter().map(|table| Bilinear::new(table, largest)).collect()
             });
@@ -247,7 +263,7 @@ mod tests {
         let dates = Unary::new(8036, 10_592).unwrap();
         let pair = UnaryPair::new(dates.clone(), dates.clone());
         let tables = |ranges: &[(i128, i128)]| {
-            pair.layers(ranges).iter().map(|layer| layer.tables.len()).collect::<Vec<_>>()
+            layers(&pair, ranges).iter().map(|layer| layer.tables.len()).collect::<Vec<_>>()
         };
         assert_eq!(tables(&[(i128::MIN, -1)]), [1, 2, 2]);
         assert_eq!(tables(&[(i128::MIN, 0)]), [1, 2, 2]);

@@ -1,6 +1,6 @@
 //! Conditions on rows, and the numbers that they compare.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_integers::Interval;
 
@@ -194,22 +194,18 @@ impl Condition {
             }
         }
         let mut out: Vec<Condition> = Vec::new();
+        let mut sets: BTreeMap<usize, Vec<Ranges>> = BTreeMap::new();
         for part in flat {
             match part {
                 Condition::Constant(value) if value == conjunction => {}
                 Condition::Constant(value) => return Condition::Constant(value),
                 Condition::Within { column, codes } => {
-                    let same = out.iter_mut().find_map(|c| match c {
-                        Condition::Within { column: other, codes } if *other == column => {
-                            Some(codes)
-                        }
-                        _ => None,
-                    });
-                    match same {
-                        Some(other) if conjunction => *other = other.and(&codes),
-                        Some(other) => *other = other.or(&codes),
-                        None => out.push(Condition::Within { column, codes }),
+                    let all = sets.entry(column).or_default();
+                    // All of a column are joined in the place of the first one.
+                    if all.is_empty() {
+                        out.push(Condition::Within { column, codes: Ranges::of([]) });
                     }
+                    all.push(codes);
                 }
                 part => {
                     if !out.contains(&part) {
@@ -218,10 +214,22 @@ impl Condition {
                 }
             }
         }
+        let mut joined = |column: usize| {
+            let all = sets.remove(&column).unwrap_or_default();
+            match conjunction {
+                true => all.into_iter().reduce(|a, b| a.and(&b)).unwrap_or(Ranges::of([])),
+                false => Ranges::union(all),
+            }
+        };
         // Joined sets may have become empty or whole.
         let simplified: Vec<Condition> = out
             .into_iter()
-            .map(|c| if matches!(c, Condition::Within { .. }) { c.simplified(schema) } else { c })
+            .map(|c| match c {
+                Condition::Within { column, .. } => {
+                    Condition::Within { column, codes: joined(column) }.simplified(schema)
+                }
+                c => c,
+            })
             .filter(|c| *c != Condition::Constant(conjunction))
             .collect();
         if simplified.contains(&Condition::Constant(!conjunction)) {

@@ -42,6 +42,11 @@ impl Ranges {
         Self::joined(self.iter().chain(other.iter()).collect())
     }
 
+    /// The union of all of these sets.
+    pub(crate) fn union(sets: impl IntoIterator<Item = Ranges>) -> Self {
+        Self::joined(sets.into_iter().flat_map(|set| set.0).collect())
+    }
+
     /// The intersection of both sets.
     pub fn and(&self, other: &Ranges) -> Self {
         let pairs = self.iter().flat_map(|a| other.iter().map(move |b| (a, b)));
@@ -80,6 +85,9 @@ mod tests {
             Ranges::of([1, 2, 5, 9, 19]),
             Ranges::of([0]).or(&Ranges::between(7, 12)),
         ];
+        let union = Ranges::union(sets.clone());
+        assert_eq!(union, sets.iter().fold(Ranges::of([]), |all, set| all.or(set)));
+        assert_eq!(Ranges::union([]), Ranges::of([]));
         for a in &sets {
             let not = a.not(bounds);
             for b in &sets {

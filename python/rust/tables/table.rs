@@ -154,8 +154,8 @@ impl Table {
     }
 
     #[getter]
-    fn size(&self) -> Result<u64> {
-        Ok(self.0.bytes()?)
+    fn size(&self) -> u64 {
+        self.0.bytes()
     }
 
     /// The encrypted sums of a plan.

@@ -137,7 +137,7 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
             e => of(&args.input)(e),
         })?;
     bar.finish_and_clear();
-    let bytes = table.bytes().map_err(of(&args.out))?;
+    let bytes = table.bytes();
     if common.json {
         return emit_json(&json!({
             "table": table.id().to_string(),

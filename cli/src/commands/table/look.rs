@@ -52,7 +52,7 @@ fn columns(schema: &Schema) -> Vec<String> {
 
 fn of_table(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
     let table = open_table(&args.path, None, &args.set, common)?;
-    let bytes = table.bytes().map_err(of(&args.path))?;
+    let bytes = table.bytes();
     let owner = table.owner().map(|id| format!("{id:#}"));
     if common.json {
         return emit_json(&json!({

@@ -102,6 +102,22 @@ fn ranges_of_many_digits() {
     }
 }
 
+/// 150 integers and 75 ranges, which are more than are held at the same time.
+#[test]
+fn long_lists_are_added_up_in_between() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let xs: Vec<i128> = (0..900).collect();
+    let x = bench.encrypt(&xs, Type::ranged(0, 899).unwrap());
+    let range = |i: i128| (4 * i, 4 * i + i128::from(i % 3 == 0));
+    let ranges: Vec<(i128, i128)> = (0..225).map(range).collect();
+    let found = bench.decrypt(&ints.in_ranges(&x, &ranges).unwrap());
+    for (x, found) in xs.iter().zip(&found) {
+        let expected = x % 4 == 0 || (x % 4 == 1 && x / 4 % 3 == 0);
+        assert_eq!(*found, i128::from(expected), "{x}");
+    }
+}
+
 type Asked<'a> = &'a dyn Fn() -> Result<Column<NoOpCiphertext>, IntegersError>;
 
 /// Products and depth.

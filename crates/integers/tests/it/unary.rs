@@ -84,6 +84,29 @@ fn few_products_are_taken() {
     assert_eq!(cost((0, 15), &[(2, 3), (5, 5), (9, 12)]), (6, 0, 0));
 }
 
+/// A list whose diagram would have 254 nodes in a layer, with 17 relinearizations of 272 products,
+/// is decided in parts of which each has 128 at most, so that memory does not grow with the list.
+#[test]
+fn long_lists_are_decided_in_parts() {
+    let bench = Bench::new("bgv-65537-n15");
+    let unary = Unary::new(0, 4095).unwrap();
+    let xs: Vec<i128> = (0..4096).collect();
+    let listed = |x: &i128| x.pow(3) % 4093 % 2 == 1;
+    let list: Vec<(i128, i128)> = xs.iter().copied().filter(listed).map(|x| (x, x)).collect();
+    let bits = bits(&bench, &unary, &xs, &list);
+    assert!(bits.len() <= unary.steps().len());
+    let before = bench.scheme.cost();
+    let (ints, length) = (bench.integers(), Some(xs.len()));
+    let found = ints.in_ranges_of(&unary, length, |i| of(&bits, i), &list).unwrap();
+    let taken = bench.scheme.cost() - before;
+    let expected: Vec<i128> = xs.iter().map(|x| listed(x).into()).collect();
+    assert_eq!(bench.decrypt(&found), expected);
+    let (products, switches) = (taken.products, taken.key_switches);
+    assert!(products <= 280 && (18..=24).contains(&switches), "{products}, {switches}");
+    let depth = found.values().map(|value| value.get().meta().depth).max();
+    assert_eq!(depth, Some(2));
+}
+
 /// Whether differences of integers are in ranges, and what that takes.
 struct Taken {
     found: Vec<i128>,

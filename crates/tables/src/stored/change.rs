@@ -147,19 +147,39 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Encrypts a column of a block, and its index if it has one.
+    fn write_with_index(
+        &mut self,
+        (block, column): Place,
+        entries: &[i128],
+        rng: &mut impl CryptoRng,
+    ) -> Result<(), TablesError> {
+        self.write((block, column), entries, rng)?;
+        let index = self.table.schema().index(column);
+        for (place, bits) in index.iter().flat_map(|index| index.of_codes(entries)) {
+            self.write((block, place), &bits, rng)?;
+        }
+        Ok(())
+    }
+
+    /// The columns that hold values, of which indexes follow, without any rows.
+    fn no_rows(&self) -> Vec<(usize, Codes)> {
+        self.table.schema().values().map(|column| (column, Codes::default())).collect()
+    }
+
     /// Encrypts rows from a block on, either all or only full blocks, and leaves the others.
     fn write_rows(
         &mut self,
         next: &mut usize,
-        rows: &mut [Codes],
+        rows: &mut [(usize, Codes)],
         all: bool,
         rng: &mut impl CryptoRng,
     ) -> Result<(), TablesError> {
         let slots = self.slots();
-        while rows[0].len() >= slots || (all && !rows[0].is_empty()) {
-            let length = rows[0].len().min(slots);
-            for (column, codes) in rows.iter_mut().enumerate() {
-                self.write((*next, column), &codes[..length], rng)?;
+        while rows[0].1.len() >= slots || (all && !rows[0].1.is_empty()) {
+            let length = rows[0].1.len().min(slots);
+            for (column, codes) in rows.iter_mut() {
+                self.write_with_index((*next, *column), &codes[..length], rng)?;
                 codes.drain(..length);
             }
             *next += 1;
@@ -178,17 +198,17 @@ impl<'a> Writer<'a> {
         let (rows, slots) = (self.table.rows(), self.slots());
         let (mut next, total) = (rows / slots, rows + data.rows());
         let (first, blocks) = (next, total.div_ceil(slots));
-        let mut tail: Vec<Codes> = vec![Codes::default(); self.width()];
+        let mut tail = self.no_rows();
         if rows % slots > 0 {
-            for (column, codes) in tail.iter_mut().enumerate() {
-                *codes = self.table.codes(self.key, (next, column))?;
+            for (column, codes) in &mut tail {
+                *codes = self.table.codes(self.key, (next, *column))?;
             }
         }
         let mut taken = 0;
         while taken < data.rows() {
-            let count = (slots - tail[0].len()).min(data.rows() - taken);
-            for (column, codes) in tail.iter_mut().enumerate() {
-                codes.extend_from_slice(&data.column(column)[taken..taken + count]);
+            let count = (slots - tail[0].1.len()).min(data.rows() - taken);
+            for (column, codes) in &mut tail {
+                codes.extend_from_slice(&data.column(*column)[taken..taken + count]);
             }
             taken += count;
             self.write_rows(&mut next, &mut tail, taken == data.rows(), rng)?;
@@ -223,27 +243,26 @@ impl<'a> Writer<'a> {
         rng: &mut impl CryptoRng,
         mut progress: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<usize, E> {
-        let (blocks, width) = (self.table.blocks(), self.width());
+        let blocks = self.table.blocks();
         let mut asked = BTreeSet::new();
         condition.columns(&mut asked);
         let mut left = 0;
         // The first block that differs, and the rows from there on that are not written yet.
-        let mut rest: Option<(usize, Vec<Codes>)> = None;
+        let mut rest: Option<(usize, Vec<(usize, Codes)>)> = None;
         for block in 0..blocks {
-            let found = self.some((block, &asked))?;
-            let found = &found;
+            let found = &self.some((block, &asked))?;
             let row = |i: usize| move |place: usize| code_of(found, place, i);
             let length = self.length(block);
             let kept: Vec<usize> = (0..length).filter(|i| !condition.holds(&row(*i))).collect();
             left += kept.len();
             if rest.is_none() && kept.len() < length {
-                rest = Some((block, vec![Codes::default(); width]));
+                rest = Some((block, self.no_rows()));
             }
             if let Some((next, codes)) = &mut rest {
-                for (column, codes) in codes.iter_mut().enumerate() {
-                    let all = match found.get(&column) {
+                for (column, codes) in codes.iter_mut() {
+                    let all = match found.get(column) {
                         Some(known) => known.clone(),
-                        None => self.table.codes(self.key, (block, column))?,
+                        None => self.table.codes(self.key, (block, *column))?,
                     };
                     codes.extend(kept.iter().map(|i| all[*i]));
                 }
@@ -275,8 +294,7 @@ impl<'a> Writer<'a> {
         let fields = self.table.schema().fields();
         let (blocks, mut count) = (self.table.blocks(), 0);
         for block in 0..blocks {
-            let found = self.some((block, &asked))?;
-            let found = &found;
+            let found = &self.some((block, &asked))?;
             let row = |i: usize| move |place: usize| code_of(found, place, i);
             let met: Vec<usize> =
                 (0..self.length(block)).filter(|i| condition.holds(&row(*i))).collect();
@@ -291,11 +309,7 @@ impl<'a> Writer<'a> {
                     let place = block * self.slots() + i;
                     codes[*i] = assignment.code(&fields[column], &row(*i), place)?;
                 }
-                self.write((block, column), &codes, rng)?;
-                let index = self.table.schema().index(column);
-                for (place, bits) in index.iter().flat_map(|index| index.of_codes(&codes)) {
-                    self.write((block, place), &bits, rng)?;
-                }
+                self.write_with_index((block, column), &codes, rng)?;
             }
             progress(block + 1, blocks)?;
         }
@@ -336,13 +350,15 @@ impl<'a> Writer<'a> {
             written: self.written.iter().map(|place| name_of(*place)).collect(),
             removed: gone.map(name_of).collect(),
         };
-        let stored = match (self.sink, table.stored()) {
+        let of = (table.params(), table.schema());
+        let after = match (self.sink, table.stored()) {
             (Sink::Memory(mut files), Blocks::Memory(old)) => {
                 let file = |place: Place| {
                     let kept = || Arc::clone(&old[place.0 * width + place.1]);
                     files.remove(&place).unwrap_or_else(kept)
                 };
-                Blocks::Memory(places.map(file).collect())
+                let stored = Blocks::Memory(places.map(file).collect());
+                EncryptedTable::of(of.0.clone(), of.1.clone(), stored, Some(listing))?
             }
             (Sink::Directory(pending), Blocks::Directory(path)) => {
                 for place in places.filter(|place| !self.written.contains(place)) {
@@ -359,13 +375,11 @@ impl<'a> Writer<'a> {
                     let problem = "another process changed it at the same time: try again";
                     Err(TablesError::Table { problem: problem.into() })
                 };
-                pending.finish_if(unchanged)?;
-                Blocks::Directory(path.clone())
+                EncryptedTable::placed(pending, path, of, Some(listing), unchanged)?
             }
             _ => return Err(TablesError::Table { problem: "its files are elsewhere".into() }),
         };
-        let (params, schema) = (table.params().clone(), table.schema().clone());
-        Ok((EncryptedTable::of(params, schema, stored, Some(listing))?, changes))
+        Ok((after, changes))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The cost of a plan, and what it reveals, before it is run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 
 use everlevel::lab::{Bootstrappable, NoOp, Scheme};
@@ -84,9 +85,16 @@ pub(crate) fn pretended<C>(
 ) -> Result<Vec<Column<C>>, TablesError> {
     let zero = |exponent| Plaintext::encode_modulo(params, &[], exponent);
     let (zero, summed) = (zero(1)?, zero(2)?);
+    // One for all columns of the same bounds, such as those of indexes.
+    let mut known: BTreeMap<(i128, i128), Encoded> = BTreeMap::new();
     let column = |field: &Field| {
-        let entries = vec![field.bounds().0; rows];
-        let encoded = Encoded::new(&entries, field.integer_type()?, params.slots())?;
+        let encoded = match known.entry(field.bounds()) {
+            Entry::Occupied(encoded) => encoded.into_mut(),
+            Entry::Vacant(free) => {
+                let entries = vec![field.bounds().0; rows];
+                free.insert(Encoded::new(&entries, field.integer_type()?, params.slots())?)
+            }
+        };
         let zero = if field.plain_exponent() == 1 { &zero } else { &summed };
         encoded.encrypt(|_| Ok(encrypt(zero, field)?))
     };

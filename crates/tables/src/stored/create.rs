@@ -19,6 +19,7 @@ use crate::stored::directory::PendingDirectory;
 use crate::stored::encrypt::{Encryption, Place, TableKey, encrypt_files};
 use crate::stored::files::{Blocks, SCHEMA_FILE, is_table, name_of};
 use crate::stored::header::TableId;
+use crate::stored::listing::Listing;
 use crate::stored::table::EncryptedTable;
 
 impl EncryptedTable {
@@ -62,9 +63,7 @@ impl EncryptedTable {
             let path = pending.path().join(name_of(place));
             Ok(write_file(&path, &bytes, Existing::Keep).map_err(TablesError::from)?)
         })?;
-        pending.finish().map_err(TablesError::from)?;
-        let blocks = Blocks::Directory(directory.into());
-        Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
+        Ok(Self::placed(pending, directory, (key.params(), schema), None, || Ok(()))?)
     }
 
     /// Encrypts rows into a directory as [`EncryptedTable::create`] does, from a source that may be
@@ -113,9 +112,7 @@ impl EncryptedTable {
         if reading.next(1)?.is_some() {
             return Err(wrong("it was changed while it was read: try again").into());
         }
-        pending.finish().map_err(TablesError::from)?;
-        let blocks = Blocks::Directory(directory.into());
-        Ok(Self::of(key.params().clone(), schema.clone(), blocks, None)?)
+        Ok(Self::placed(pending, directory, (key.params(), schema), None, || Ok(()))?)
     }
 
     /// Encrypts a table and passes each file to `write`, with the name that it has in the directory
@@ -150,6 +147,21 @@ impl EncryptedTable {
         let spec = canonical_json(params.spec());
         write_file(&at(PARAMS_FILE), spec.as_bytes(), Existing::Keep)?;
         Ok(pending)
+    }
+
+    /// Gives a complete directory its place, after a check, and returns the table in it. Its files
+    /// are read before that: once it has its place, it is made, and others may change it at once.
+    pub(crate) fn placed(
+        pending: PendingDirectory,
+        directory: &Path,
+        (params, schema): (&Params, &Schema),
+        listing: Option<Listing>,
+        check: impl FnOnce() -> Result<(), TablesError>,
+    ) -> Result<Self, TablesError> {
+        let blocks = Blocks::Directory(pending.path().into());
+        let table = Self::of(params.clone(), schema.clone(), blocks, listing)?;
+        pending.finish_if(check)?;
+        Ok(table.moved(directory))
     }
 
     /// Writes a table into a directory, completely or not at all, as [`EncryptedTable::create`]

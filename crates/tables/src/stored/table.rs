@@ -39,6 +39,8 @@ pub struct EncryptedTable {
     owner: Option<KeyId>,
     listing: Listing,
     blocks: Blocks,
+    /// Of all files of blocks.
+    bytes: u64,
 }
 
 impl EncryptedTable {
@@ -105,11 +107,13 @@ impl EncryptedTable {
             Some(listing) => listing.checked(slots, width)?,
             None => Listing::of_one(header.table, header.rows, slots, width)?,
         };
-        let mut table = EncryptedTable { params, schema, owner: first.owner, listing, blocks };
+        let owner = first.owner;
+        let mut table = EncryptedTable { params, schema, owner, listing, blocks, bytes: 0 };
         for place in table.places() {
             let found = table.blocks.summary(place, width)?;
             table.check_file(&found, place)?;
             table.owner = table.owner.or(found.owner);
+            table.bytes += found.bytes;
         }
         Ok(table)
     }
@@ -172,6 +176,11 @@ impl EncryptedTable {
         }
     }
 
+    /// The same table where its directory is now.
+    pub(crate) fn moved(self, directory: &Path) -> Self {
+        EncryptedTable { blocks: Blocks::Directory(directory.into()), ..self }
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.listing.rows()
@@ -191,16 +200,8 @@ impl EncryptedTable {
     }
 
     /// Its size in bytes, without schema and parameters.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub fn bytes(&self) -> Result<u64, TablesError> {
-        match &self.blocks {
-            Blocks::Memory(all) => Ok(all.iter().map(|b| b.len() as u64).sum()),
-            Blocks::Directory(path) => {
-                self.places().map(|p| Ok(inspect_file(&path.join(name_of(p)))?.bytes)).sum()
-            }
-        }
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The bytes of a file.

@@ -4,8 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-#[cfg(unix)]
-use std::sync::Barrier;
 
 use everlevel::files::Existing;
 use everlevel_tables::{
@@ -31,7 +29,7 @@ fn data(schema: &Schema, cells: &Cells) -> Data {
     Data::from_csv(lines.collect::<String>().as_bytes(), schema).unwrap()
 }
 
-fn changed(
+pub(crate) fn changed(
     table: &EncryptedTable,
     change: &Change,
 ) -> Result<(EncryptedTable, Changes), TablesError> {
@@ -288,56 +286,6 @@ fn a_last_block_that_loses_all_of_its_rows_is_removed() {
         assert_eq!(read(&after), expected);
     }
     assert_eq!(read(&open(&directory).unwrap()), expected);
-}
-
-/// Of changes at the same time one is made, and the others are refused: none is lost.
-#[cfg(unix)]
-#[test]
-fn changes_at_the_same_time_are_not_lost() {
-    let temporary = tempfile::tempdir().unwrap();
-    let directory = temporary.path().join("shop");
-    let (schema, _) = encrypted(&directory, 20);
-    let change = Change::parse("update shop set paid = true where count = 0", &schema).unwrap();
-    for round in 0..8 {
-        let tables = [(); 4].map(|()| open(&directory).unwrap());
-        // All of them have written what they change before the first one takes its place.
-        let together = Barrier::new(tables.len());
-        let made_of = |table: &EncryptedTable| {
-            let mut rng = everlevel::system_rng().unwrap();
-            let wait = |_, _| -> Result<(), TablesError> {
-                together.wait();
-                Ok(())
-            };
-            let made = table.changed(PARTIES.client.secret(), &change, &mut rng, wait);
-            made.ok().map(|(after, _)| after.id())
-        };
-        let made: Vec<_> = std::thread::scope(|scope| {
-            let made_of = &made_of;
-            let runs = tables.each_ref().map(|table| scope.spawn(move || made_of(table)));
-            runs.into_iter().filter_map(|run| run.join().unwrap()).collect()
-        });
-        assert_eq!(made, [open(&directory).unwrap().id()], "round {round}");
-    }
-}
-
-/// A table by another name is the same table.
-#[cfg(unix)]
-#[test]
-fn links_lead_to_the_table() {
-    let temporary = tempfile::tempdir().unwrap();
-    let (directory, link) = (temporary.path().join("shop"), temporary.path().join("link"));
-    let (schema, _) = encrypted(&directory, 20);
-    std::os::unix::fs::symlink("shop", &link).unwrap();
-    let change = Change::parse("delete from shop where count = 500", &schema).unwrap();
-    let (after, _) = changed(&open(&link).unwrap(), &change).unwrap();
-    assert!(link.is_symlink());
-    assert_eq!(open(&directory).unwrap().id(), after.id());
-    let key = TableKey::Secret(PARTIES.client.secret());
-    let (input, mut rng) = (rows(9), everlevel::system_rng().unwrap());
-    let input = (&input.0, &input.1);
-    EncryptedTable::create(&link, Existing::Replace, key, input, &mut rng, quiet).unwrap();
-    assert!(link.is_symlink());
-    assert_eq!(open(&directory).unwrap().rows(), 9);
 }
 
 #[test]

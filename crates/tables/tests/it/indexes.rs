@@ -69,6 +69,34 @@ fn an_index_saves_products_and_keys() {
     }
 }
 
+/// A list whose diagram would have 254 nodes in a layer: it is decided in parts, and takes hardly
+/// more key switches than a single code.
+#[test]
+fn long_lists_of_codes() {
+    let schema = Schema::from_json(
+        r#"{"columns": [{"name": "x", "type": "integer", "low": 0, "high": 4095, "index": true}]}"#,
+    );
+    let schema = schema.unwrap();
+    let data = Data::from_columns(vec![(0..4096).rev().collect()], &schema).unwrap();
+    let listed: Vec<i128> = (0..4096i128).filter(|x| x.pow(3) % 4093 % 2 == 1).collect();
+    let codes: Vec<String> = listed.iter().map(i128::to_string).collect();
+    let sql = |set: &str| format!("select count(*) as n from t where x {set}");
+    let (within, without) =
+        (sql(&format!("in ({})", codes.join(","))), sql(&format!("not in ({})", codes.join(","))));
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    for (sql, count) in [(&within, listed.len()), (&without, 4096 - listed.len())] {
+        assert_eq!(bench.ask(sql, &schema, &data).to_csv().unwrap(), format!("n\n{count}\n"));
+    }
+    // Of each of two blocks: three diagrams of up to 16 + 64 + 1 nodes take no more than 24.
+    let cost = |sql: &str| {
+        let plan = Plan::new(sql, &schema).unwrap();
+        plan.cost(PARTIES.client.params(), 4096).unwrap()
+    };
+    let (one, many) = (cost(&sql("in (1000)")), cost(&within));
+    assert!(many.key_switches <= one.key_switches + 2 * 24, "{one:?}, {many:?}");
+    assert_eq!((one.refreshes, many.refreshes), (0, 0));
+}
+
 /// Explanations tell which indexes are read, and which ones would save a fifth of the key switches.
 #[test]
 fn explanations_advise_indexes() {

@@ -6,6 +6,8 @@ mod ask_sql;
 mod batches;
 mod bounds;
 mod changes;
+#[cfg(unix)]
+mod changes_together;
 mod constants;
 mod flatten;
 mod forged;
