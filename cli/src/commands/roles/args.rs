@@ -218,8 +218,8 @@ pub struct EvalArgs {
     /// max, abs, clip(x, low, high), xor, sign, popcount, cast(x, TYPE), wrap(x, TYPE), table(x,
     /// NAME), table(x, y, NAME), isin(x, NAME), searchsorted(x, NAME), dot(x, NAME), sum, count,
     /// mean (rounded down), total, cumsum, maximum, minimum, argmax, argmin, median,
-    /// quantile(x, a, b), nth(x, k), argnth(x, k), ranks, sort, argsort, and of the first k
-    /// entries in order sort(x, k), argsort(x, k)
+    /// quantile(x, a, b), nth(x, k), argnth(x, k), ranks, sort, argsort, of the first k entries in
+    /// order sort(x, k), argsort(x, k), and without_index(x), the column without its index
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
     pub program: String,
     /// The ciphertexts that the program reads; omit NAME= for files of typed columns, which contain

@@ -1,6 +1,11 @@
 //! Columns whose digits are encrypted in unary, too.
 
-use everlevel_integers::{Column, Encoded, IntegersError, Step, Type, index_level};
+use std::collections::BTreeMap;
+
+use everlevel_circuit::expression::Program;
+use everlevel_integers::{
+    Column, Encoded, Encrypted as Whole, IntegersError, Step, Type, index_level,
+};
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::noop::NoOpCiphertext;
 
@@ -215,6 +220,27 @@ fn an_exhausted_index_is_not_read() {
     let expected: Vec<i128> = values.iter().map(|v| i128::from(*v >= 18)).collect();
     assert_eq!(bench.decrypt(&found), expected);
     assert!(depth(&found) > 1);
+}
+
+/// What a program reads of a column: its index, or its digits if it says so.
+#[test]
+fn programs_read_an_index_or_leave_it() {
+    let bench = Bench::leveled(SET);
+    let ints = bench.integers();
+    let values = [3, 17, 18, 255];
+    let inputs = BTreeMap::from([("x".to_string(), encrypt(&bench, &values, Type::U8))]);
+    let decided = |text: &str| {
+        let program = Program::parse(text).unwrap();
+        let mut found = ints.run(&program, &inputs, &BTreeMap::new(), &mut |_| ()).unwrap();
+        let Some(Whole::Column(y)) = found.remove("y") else { panic!("a column") };
+        assert_eq!(bench.decrypt(&y), [0, 0, 1, 1], "{text}");
+        depth(&y)
+    };
+    assert_eq!(decided("y = x >= 18"), 1);
+    let digits = depth(&ints.ge(&inputs["x"].clone().without_index(), 18).unwrap());
+    assert_eq!(decided("y = without_index(x) >= 18"), digits);
+    assert_eq!(decided("_z = without_index(x); y = _z >= without_index(18)"), digits);
+    assert!(digits > 1);
 }
 
 #[test]
