@@ -17,14 +17,7 @@ type Encrypted = Column<NoOpCiphertext>;
 type Parts = Vec<(Step, Encrypted)>;
 
 fn encrypt(bench: &Bench, values: &[i128], kind: Type) -> Encrypted {
-    let level = index_level(&bench.params, kind).unwrap();
-    let encoded = Encoded::new(values, kind, bench.params.slots()).unwrap();
-    let column = encoded.encrypt_indexed(level, |slots, level| {
-        let plain = Plaintext::encode(&bench.params, slots)?;
-        let level = level.unwrap_or(bench.params.chain().top());
-        Ok::<_, IntegersError>(bench.scheme.encrypt_at(&plain, level)?)
-    });
-    column.unwrap()
+    bench.encrypt_with_index(values, kind, Some(index_level(&bench.params, kind).unwrap()))
 }
 
 /// All values of a type, and the type, in as many bits.
