@@ -71,8 +71,8 @@ def indexed(kind: Any) -> Kind:
     index=True)`` does. Comparisons with public integers and tables read it, and the plan counts
     that; their results have few levels left.
     """
-    kind = kind if isinstance(kind, Kind) else Kind(*interval_of(named(kind)))
-    return replace(kind, indexed=True)
+    found: Kind = kind if isinstance(kind, Kind) else Kind(*interval_of(named(kind)))
+    return replace(found, indexed=True)
 
 
 def interval_of(dtype: np.dtype[Any]) -> Interval:

@@ -35,8 +35,8 @@ def rows(count: int, kind: Any) -> Kind:
     """
     if operator.index(count) < 1:
         raise ShapeError(f"{count} rows: expected at least one", code="python.rows")
-    kind = kind if isinstance(kind, Kind) else Kind(*interval_of(named(kind)))
-    return replace(kind, rows=operator.index(count))
+    found: Kind = kind if isinstance(kind, Kind) else Kind(*interval_of(named(kind)))
+    return replace(found, rows=operator.index(count))
 
 
 def _numbers(x: Typed) -> Any:
