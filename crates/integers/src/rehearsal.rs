@@ -7,7 +7,7 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, TimeModel};
 use everlevel_circuit::{Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError};
+use everlevel_scheme::{Cost, KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError};
 
 use crate::column::Column;
 use crate::context::{IntegerScheme, Integers, TablePlans};
@@ -266,14 +266,25 @@ impl Rehearsal {
         no_op_column(&self.params, &self.session, x, meta)
     }
 
-    /// The cost of the work so far.
+    /// The cost of the work so far, with seconds that leave out linear combinations: that of
+    /// choices between ways of computing something.
     pub fn so_far(&self) -> Counted {
+        self.counts(TimeModel::seconds)
+    }
+
+    /// The cost of the work so far, with the seconds of linear combinations: that of estimates. By
+    /// an index these combinations are most of the work.
+    pub fn spent(&self) -> Counted {
+        self.counts(TimeModel::seconds_with_combinations)
+    }
+
+    fn counts(&self, seconds: fn(&TimeModel, &Cost) -> f64) -> Counted {
         let cost = self.session.scheme().cost();
         Counted {
             products: cost.products,
             key_switches: cost.key_switches,
             refreshes: self.session.bootstraps() as u64,
-            seconds: TimeModel::typical(self.params.degree()).seconds(&cost),
+            seconds: seconds(&TimeModel::typical(self.params.degree()), &cost),
         }
     }
 

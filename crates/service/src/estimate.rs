@@ -89,7 +89,7 @@ impl Data {
                 let (parts, result_bytes) = counted(&session, &params, &program, &inputs, tables)?;
                 let cost = session.scheme().cost() - before;
                 let model = TimeModel::typical(params.degree());
-                estimate.seconds = parts as f64 * model.seconds(&cost);
+                estimate.seconds = parts as f64 * model.seconds_with_combinations(&cost);
                 estimate.products = parts * cost.products;
                 estimate.key_switches = parts * cost.key_switches;
                 estimate.refreshes = parts * session.bootstraps() as u64;

@@ -78,9 +78,9 @@ impl Plan {
             inputs.insert(x.name.as_str(), column);
         }
         let given = Estimate::size_of(rehearsal.params(), inputs.values());
-        let (mut steps, mut before) = (Vec::new(), rehearsal.so_far());
+        let (mut steps, mut before) = (Vec::new(), rehearsal.spent());
         let results = self.evaluated(&ints, Room::ONE, &inputs, |name, interval| {
-            let after = rehearsal.so_far();
+            let after = rehearsal.spent();
             let counted = after - before;
             before = after;
             steps.push(EstimatedStep::new(name, Some(interval), counted));

@@ -176,6 +176,7 @@ fn a_plan_counts_an_index() -> Result<(), Error> {
     let found = plan.run(&server, &received)?;
     let taken = server.evaluator().cost() - before;
     assert_eq!((taken.products, taken.key_switches), (counted.products, counted.key_switches));
+    assert!(taken.scaled_bytes > 0);
     assert_eq!(client.decrypt_column::<i128>(&found[0].1)?, ages.map(|v| table[usize::from(v)]));
     assert_eq!(client.decrypt_column::<u8>(&found[1].1)?, [0, 0, 1, 1]);
 

@@ -194,7 +194,7 @@ impl Trace {
     /// take by the model of a typical core.
     #[getter]
     fn cost(&self) -> (u64, u64, usize, f64) {
-        let Counted { products, key_switches, refreshes, seconds, .. } = self.0.so_far();
+        let Counted { products, key_switches, refreshes, seconds, .. } = self.0.spent();
         (products, key_switches, refreshes as usize, seconds)
     }
 

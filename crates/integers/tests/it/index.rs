@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{
-    Column, Encoded, Encrypted as Whole, IntegersError, Step, Type, index_level,
+    Column, Encoded, Encrypted as Whole, IntegersError, Rehearsal, Step, Type, index_level,
 };
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::noop::NoOpCiphertext;
@@ -213,6 +213,24 @@ fn an_exhausted_index_is_not_read() {
     let expected: Vec<i128> = values.iter().map(|v| i128::from(*v >= 18)).collect();
     assert_eq!(bench.decrypt(&found), expected);
     assert!(depth(&found) > 1);
+}
+
+/// What takes no product takes time all the same, and estimates state it.
+#[test]
+fn combinations_take_time() {
+    let bench = Bench::leveled(SET);
+    let rehearsal = Rehearsal::new(&bench.params, false).unwrap();
+    let top = bench.params.chain().top();
+    let ((values, kind), length) = (all(4), 16);
+    let level = index_level(&bench.params, kind).unwrap();
+    let x = rehearsal.column_with_index(kind, length, Some(level), |s, zero, own| {
+        s.encrypt_at(zero, own.unwrap_or(top))
+    });
+    let table: Vec<i128> = values.iter().map(|v| v * v / 3).collect();
+    rehearsal.integers().unwrap().lookup(&x.unwrap(), &table).unwrap();
+    let (spent, chosen) = (rehearsal.spent(), rehearsal.so_far());
+    assert_eq!((spent.products, spent.key_switches), (0, 0));
+    assert!(spent.seconds > chosen.seconds, "{spent:?} {chosen:?}");
 }
 
 /// What a program reads of a column: its index, or its digits if it says so.
