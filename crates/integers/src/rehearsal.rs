@@ -95,8 +95,8 @@ pub fn no_op_session(
     Ok(Session::new(scheme, Arc::new(bootstrapper)))
 }
 
-/// A column of a session on the no-op scheme of a set that represents an existing one, with the same
-/// digits, levels and noise bounds, those of its index included.
+/// A column of a session on the no-op scheme of a set that represents an existing one, with the
+/// same digits, levels and noise bounds, those of its index included.
 ///
 /// # Errors
 /// A ciphertext that does not belong to this set.
