@@ -1,7 +1,6 @@
 //! Arguments and results of plans, each in as many columns as its number of entries requires.
 
 use everlevel_integers::{Encrypted, IntegersError};
-use everlevel_scheme::Plaintext;
 use everlevel_wire::columns::ColumnArray;
 use rand_core::CryptoRng;
 
@@ -11,8 +10,8 @@ use crate::error::Error;
 use crate::plan::Plan;
 
 impl Client {
-    /// Encrypts an argument of a plan, by its name, with the type and at the level that the plan
-    /// requires.
+    /// Encrypts an argument of a plan, by its name, with the type, at the level, and with the index
+    /// that the plan requires.
     ///
     /// # Errors
     /// A name that the plan does not have, a wrong number of entries, or an argument that takes
@@ -55,14 +54,11 @@ impl Client {
             let (found, expected) = (values.len(), planned.length.to_string());
             return Err(IntegersError::Length { found, expected }.into());
         }
-        let level = plan.known_on(self.params())?.0;
-        let slots = self.params().slots();
+        let (digits, slots) = (plan.known_on(self.params())?.0, self.params().slots());
+        let levels = (digits, planned.index_level(self.params())?);
         let array = ColumnArray::vector(name, values.len().div_ceil(slots), Some(values.len()));
         let column = |(i, part): (usize, &[T])| {
-            let column = self.encrypt_column_with(part, planned.kind, |slots| {
-                let plain = Plaintext::encode(self.params(), slots)?;
-                Ok(self.secret().encrypt_at(&plain, level, rng)?)
-            })?;
+            let column = self.encrypt_column_at(part, planned.kind, levels, rng)?;
             Ok((array.column(i), column.into()))
         };
         values.chunks(slots).enumerate().map(column).collect()

@@ -4,7 +4,7 @@ use everlevel_bgv::Ciphertext;
 use everlevel_circuit::PrimePower;
 use everlevel_integers::{Column, Encoded, Integers, IntegersError, Total, Type, index_level};
 use everlevel_ring::Engine;
-use everlevel_scheme::Plaintext;
+use everlevel_scheme::{Level, Plaintext};
 use rand_core::CryptoRng;
 
 use crate::client::Client;
@@ -53,14 +53,29 @@ impl Client {
         kind: Type,
         rng: &mut impl CryptoRng,
     ) -> Result<IntegerColumn, Error> {
-        let values: Vec<i128> = values.iter().map(|v| (*v).into()).collect();
-        let values = zeroize::Zeroizing::new(values);
-        let params = self.params();
-        let index = index_level(params, kind)?;
-        Encoded::new(&values, kind, params.slots())?.encrypt_indexed(index, |slots, level| {
-            let plain = Plaintext::encode(params, slots)?;
-            Ok(self.secret().encrypt_at(&plain, level.unwrap_or(params.chain().top()), rng)?)
-        })
+        let (params, top) = (self.params(), self.params().chain().top());
+        self.encrypt_column_at(values, kind, (top, Some(index_level(params, kind)?)), rng)
+    }
+
+    /// A column whose digits are encrypted at the first of two levels, with an index at the second
+    /// one if there is one.
+    pub(crate) fn encrypt_column_at<T: Copy + Into<i128>>(
+        &self,
+        values: &[T],
+        kind: Type,
+        (level, index): (Level, Option<Level>),
+        rng: &mut impl CryptoRng,
+    ) -> Result<IntegerColumn, Error> {
+        let mut encrypt = |slots: &[u64], own: Option<Level>| -> Result<Ciphertext, Error> {
+            let plain = Plaintext::encode(self.params(), slots)?;
+            Ok(self.secret().encrypt_at(&plain, own.unwrap_or(level), rng)?)
+        };
+        let Some(index) = index else {
+            return self.encrypt_column_with(values, kind, |slots| encrypt(slots, None));
+        };
+        let values =
+            zeroize::Zeroizing::new(values.iter().map(|v| (*v).into()).collect::<Vec<_>>());
+        Encoded::new(&values, kind, self.params().slots())?.encrypt_indexed(index, encrypt)
     }
 
     /// A column whose slots `encrypt` encrypts.

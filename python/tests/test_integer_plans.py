@@ -72,6 +72,71 @@ def test_plans_read_no_indexes(fermat):
     assert indexed["age"].has_index
 
 
+def test_plans_count_indexes(fermat):
+    """Arguments that are annotated with an index are encrypted with it, and it is read."""
+    squares = np.arange(256) ** 2 // 7
+
+    def function(age, other):
+        return (age >= 18) & (other == 7), everlevel.Table(squares)[age]
+
+    @everlevel.program
+    def plain(age: everlevel.uint8, other: everlevel.uint16):
+        return function(age, other)
+
+    @everlevel.program
+    def fast(age: everlevel.indexed(everlevel.uint8), other: everlevel.uint16):
+        return function(age, other)
+
+    assert "age: uint8 with an index" in repr(fast)
+    a, b = np.array([5, 18, 255, 17]), np.array([7, 7, 8, 7])
+    without, plan = (one.plan(rows=4, params=fermat.params) for one in (plain, fast))
+    assert (without.input_ciphertexts, plan.input_ciphertexts) == (2 + 4, 2 + 30 + 4)
+    assert plan.products < without.products and plan.seconds < without.seconds
+    assert plan.input_bytes > without.input_bytes
+    client = everlevel.Client(plan.params)
+    server = plan.server(client)
+    given = plan.encrypt(client, age=a, other=b)
+    assert given["age"].has_index and not given["other"].has_index
+    adult, rate = plan.run(server, given)
+    np.testing.assert_array_equal(client.decrypt(adult), [False, True, False, False])
+    np.testing.assert_array_equal(client.decrypt(rate), squares[a])
+    assert server.bootstraps == plan.bootstraps
+    # Under the public key, whose keys are in the plan, and in the clear.
+    public = plan.encrypt(client.public_key(), age=a, other=b)
+    np.testing.assert_array_equal(client.decrypt(plan.run(server, public)[1]), squares[a])
+    np.testing.assert_array_equal(fast(a, b)[1], squares[a])
+    with pytest.raises(everlevel.DtypeError, match="no index") as caught:
+        plan.run(server, age=client.encrypt(a, dtype=np.uint8), other=given["other"])
+    assert caught.value.code == "integers.type"
+
+
+def test_indexes_of_rows_and_of_bounds(fermat):
+    kind = everlevel.indexed(everlevel.rows(2, everlevel.ranged(0, 30)))
+    assert kind == everlevel.rows(2, everlevel.indexed(everlevel.ranged(0, 30)))
+
+    @everlevel.program
+    def late(x: kind):
+        return (x > 20).sum(axis=0)
+
+    plan = late.plan(rows=3, params=fermat.params)
+    assert plan.input_ciphertexts == 2 * (2 + 15 + 1)
+    values = np.array([[1, 21, 30], [20, 25, 3]])
+    server = plan.server(fermat.client)
+    found = plan.run(server, plan.encrypt(fermat.client, x=values))
+    np.testing.assert_array_equal(fermat.client.decrypt(found), [0, 2, 1])
+    # As bounds within it, and of what has no index.
+    narrow = fermat.client.encrypt([3, 4], dtype=everlevel.indexed(everlevel.uint8), bounds=(0, 9))
+    assert narrow.has_index and narrow.interval == (0, 9)
+
+    @everlevel.program
+    def inverted(x: everlevel.indexed(everlevel.bool_)):
+        return ~x
+
+    with pytest.raises(everlevel.Error) as caught:
+        inverted.plan(rows=3, params=fermat.params)
+    assert caught.value.code == "integers.type"
+
+
 def test_plans_for_few_rows_use_fewer_slots():
     @everlevel.program
     def deep(x: everlevel.uint8, y: everlevel.uint8):

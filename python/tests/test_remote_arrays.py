@@ -195,6 +195,27 @@ def test_public_rows_are_operands_as_a_whole(remote, fermat, values, encrypted):
         assert np.array_equal(fermat.client.decrypt(there), right)
 
 
+def test_an_index_is_sent_and_read(remote, fermat, values):
+    wide, squares = values["x"].astype(np.int64), np.arange(256) ** 2
+    plain, indexed = (fermat.client.encrypt(values["x"], index=index) for index in (False, True))
+    x = remote.array(indexed)
+    assert x.has_index and "with an index" in repr(x) and x.ciphertexts == 2 + 30
+    digits = x.without_index()
+    assert not digits.has_index and digits.ciphertexts == 2
+    read, left = ((one >= 18).estimate().products for one in (x, digits))
+    assert read < left == (remote.array(plain) >= 18).estimate().products
+    found = remote.compute(x >= 18, everlevel.Table(squares)[x], digits >= 18, x + 1)
+    for there, expected in zip(found, (wide >= 18, squares[wide], wide >= 18, wide + 1)):
+        assert np.array_equal(fermat.client.decrypt(there), expected)
+    # By its id, and by its name in a program.
+    again = remote.array(remote.push(indexed), insecure_research=True)
+    assert again.has_index
+    assert np.array_equal(fermat.client.decrypt((again < 100).compute()), wide < 100)
+    both = remote.run("y = x >= 18; z = without_index(x) >= 18", x=indexed)
+    for name in "yz":
+        assert np.array_equal(fermat.client.decrypt(both[name]), wide >= 18)
+
+
 def test_wrapping_is_that_of_numpy(remote, fermat, values, encrypted):
     with np.errstate(over="ignore"):
         expected = values["x"] * values["x"] + np.uint8(200)

@@ -27,6 +27,18 @@ pub struct Named {
     pub total: bool,
 }
 
+/// Whether all columns that are to have an index are among those of these types.
+pub fn check_indexes(indexes: &[String], types: &[(String, Type)]) -> Result<(), CliError> {
+    let names = || types.iter().map(|(name, _)| name.as_str());
+    match indexes.iter().find(|index| !names().any(|name| name == index.as_str())) {
+        None => Ok(()),
+        Some(index) => Err(CliError::usage(format!(
+            "--index {index}: --types has no column {index}{}",
+            did_you_mean(index, names())
+        ))),
+    }
+}
+
 /// `age=u8,income=u32:0..5000000`: names, each with a type, a range, or a type and a range within
 /// it.
 pub fn types(text: &str) -> Result<Vec<(String, Type)>, CliError> {

@@ -31,6 +31,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "everlevel plan 'rich = income > 50000 & age < 30; n = count(rich)' --types \
              age=u8,income=u32:0..5000000 --rows 100000",
             "everlevel plan 'm = median(pay)' --types pay=u16 --rows 100 --memory 2048 --json",
+            "everlevel plan 'adult = age >= 18' --types age=u8 --index age --rows 100000",
         ],
     ),
     (

@@ -211,6 +211,56 @@ fn programs_are_planned_before_there_are_keys() {
     }
 }
 
+/// The same for columns with an index, which a plan without one does not count.
+#[test]
+fn an_index_is_planned_before_there_are_keys() {
+    let place = Place::empty();
+    let rows: String = (0..100).map(|i| format!("{},{}\n", i * 2, i * 600)).collect();
+    place.write("p.csv", format!("age,pay\n{rows}"));
+    place.write("t.csv", (0..256).map(|i| format!("{}\n", i * i)).collect::<String>());
+    let program = "adult=age>=18;rate=table(age,t);rich=pay>50000";
+    let set = "--params insecure_bgv-65537-n11";
+    let plain = "--types age=u8,pay=u16 --rows 100 --lookup t=t.csv";
+    let columns = format!("{plain} --index age --index pay");
+    let mut planned = place.told(&format!("plan {program} {columns} {set}"));
+    let without = place.told(&format!("plan {program} {plain} {set}"));
+    assert_eq!(planned["input_ciphertexts"], 6 * 16);
+    for key in ["products", "key_switches", "seconds"] {
+        let [with, without] = [&planned, &without].map(|found| found[key].as_f64().unwrap());
+        assert!(with < without, "{key}: {with} {without}");
+    }
+    place.told(&format!("keygen --program {program} {columns} {set} --out k"));
+    let encrypt = "encrypt --key k/public.key --in p.csv --types age=u8,pay=u16";
+    place.told(&format!("{encrypt} --index age --index pay --out p.ct"));
+    let command = format!("--server-keys k/server.keys --lookup t=t.csv {program} p.ct");
+    let mut explained = place.told(&format!("explain {command}"));
+    planned.as_object_mut().unwrap().retain(|key, _| explained.get(key).is_some());
+    // The keys of a plan are for encryptions under either key.
+    for key in ["key_bytes", "memory_bytes"] {
+        let [most, least] = [&mut planned, &mut explained].map(|found| found[key].take());
+        assert!(most.as_u64() >= least.as_u64(), "{key}: {most} {least}");
+    }
+    assert_eq!(planned, explained);
+    place.told(&format!("eval {command} --out out"));
+    let open = |name: &str| {
+        place.told(&format!("decrypt --key k/secret.key --in out/{name}.ct"))[name].clone()
+    };
+    let all = |f: fn(u64) -> u64| Value::from((0..100).map(f).collect::<Vec<_>>());
+    assert_eq!(open("adult"), all(|i| u64::from(i * 2 >= 18)));
+    assert_eq!(open("rate"), all(|i| i * 2 * i * 2));
+    assert_eq!(open("rich"), all(|i| u64::from(i * 600 > 50_000)));
+    let text = place.piped(&format!("plan {program} {columns} {set}"), b"").stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("--index age --index pay"), "{text}");
+    let wrong = format!("{plain} {set} --index agee");
+    for command in ["plan y=age", "keygen --out no --program y=age"] {
+        place.refused(&format!("{command} {wrong}"), "cli.usage");
+    }
+    let bits = format!("plan y=b --types b=bool --rows 9 --index b {set}");
+    place.refused(&bits, "integers.type");
+    place.refused(&format!("keygen --out no --index age {set}"), "cli.usage");
+}
+
 #[test]
 fn programs_that_cannot_be_planned() {
     let place = Place::empty();

@@ -128,9 +128,9 @@ impl Estimate {
     ) -> Result<Self, ProgramError> {
         let given = Self::size_of(rehearsal.params(), inputs.values());
         let ints = rehearsal.integers().map_err(|error| ProgramError { column: 1, error })?;
-        let mut after = vec![rehearsal.so_far()];
+        let mut after = vec![rehearsal.spent()];
         // One statement after the other, for the cost of each.
-        let count = &mut |_| after.push(rehearsal.so_far());
+        let count = &mut |_| after.push(rehearsal.spent());
         let found = ints.run_within(1, program, inputs, tables, count)?;
         let taken = after.windows(2).map(|w| w[1] - w[0]);
         let step = |(statement, counted): (&everlevel_circuit::expression::Statement, _)| {

@@ -222,6 +222,10 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
             (TypedFunction::Abs, [x]) => self.operated(&Operation::Absolute, &[x]),
             (TypedFunction::Sign, [x]) => self.operated(&Operation::Sign, &[x]),
             (TypedFunction::Popcount, [x]) => self.operated(&Operation::Popcount, &[x]),
+            (TypedFunction::WithoutIndex, [Value::Column(x)]) => {
+                Ok(Value::Column(x.clone().without_index()))
+            }
+            (TypedFunction::WithoutIndex, [x @ Value::Public(_)]) => Ok(x.clone()),
             (TypedFunction::Clip, [x, Value::Public(low), Value::Public(high)]) => {
                 self.operated(&Operation::Clip(*low, *high), &[x])
             }

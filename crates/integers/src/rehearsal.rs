@@ -7,7 +7,7 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, TimeModel};
 use everlevel_circuit::{Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError};
+use everlevel_scheme::{Cost, KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError};
 
 use crate::column::Column;
 use crate::context::{IntegerScheme, Integers, TablePlans};
@@ -93,6 +93,27 @@ pub fn no_op_session(
     }
     let bootstrapper = Bootstrapper::new(&*scheme, BootstrapPlan::for_set(params)?)?;
     Ok(Session::new(scheme, Arc::new(bootstrapper)))
+}
+
+/// A column of a session on the no-op scheme of a set that represents an existing one, with the
+/// same digits, levels and noise bounds, those of its index included.
+///
+/// # Errors
+/// A ciphertext that does not belong to this set.
+pub fn no_op_column<C>(
+    params: &Params,
+    session: &Session<NoOp>,
+    x: &Column<C>,
+    meta: impl Fn(&C) -> Meta,
+) -> Result<Column<NoOpCiphertext>, IntegersError> {
+    let pretended = |x: &Value<C>| {
+        let meta = meta(&x.get());
+        let zero = Plaintext::encode_modulo(params, &[], meta.exponent)?;
+        let capacity = params.noise().capacity(&meta);
+        let x = session.scheme().encrypt_exhausted(&zero, meta.level, capacity)?;
+        Ok::<_, IntegersError>(session.share(x))
+    };
+    x.try_map(pretended)
 }
 
 /// Typed integers on the no-op scheme, without values. An operation takes the same number of
@@ -182,6 +203,21 @@ impl Rehearsal {
         length: usize,
         encrypt: impl Fn(&NoOp, &Plaintext) -> Result<NoOpCiphertext, SchemeError>,
     ) -> Result<Column<NoOpCiphertext>, IntegersError> {
+        self.column_with_index(kind, length, None, |s, zero, _| encrypt(s, zero))
+    }
+
+    /// The same with an index at a level ([`Encoded::encrypt_indexed`]), or without one. `encrypt`
+    /// is given the level for a truth value of the index, and none for a digit.
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] for a type without an index; as [`Rehearsal::column`].
+    pub fn column_with_index(
+        &self,
+        kind: Type,
+        length: usize,
+        index: Option<Level>,
+        encrypt: impl Fn(&NoOp, &Plaintext, Option<Level>) -> Result<NoOpCiphertext, SchemeError>,
+    ) -> Result<Column<NoOpCiphertext>, IntegersError> {
         // Before entries are made that would not fit.
         let most = self.params.slots();
         if length > most {
@@ -190,7 +226,13 @@ impl Rehearsal {
         }
         let encoded = Encoded::new(&vec![kind.interval().low(); length], kind, most)?;
         let zero = Plaintext::encode(&self.params, &[])?;
-        encoded.encrypt(|_| Ok(encrypt(self.session.scheme(), &zero)?))
+        let encrypt = |level| -> Result<NoOpCiphertext, IntegersError> {
+            Ok(encrypt(self.session.scheme(), &zero, level)?)
+        };
+        match index {
+            Some(index) => encoded.encrypt_indexed(index, |_, level| encrypt(level)),
+            None => encoded.encrypt(|_| encrypt(None)),
+        }
     }
 
     /// A column whose ciphertexts have no more capacity than bootstrapping needs.
@@ -211,7 +253,8 @@ impl Rehearsal {
         self.column(kind, length, |s, zero| s.encrypt_exhausted(zero, level, needed))
     }
 
-    /// A column that represents an existing one, with the same digits, levels and noise bounds.
+    /// A column that represents an existing one, with the same digits, levels and noise bounds,
+    /// those of its index included.
     ///
     /// # Errors
     /// A ciphertext that does not belong to this set.
@@ -220,24 +263,28 @@ impl Rehearsal {
         x: &Column<C>,
         meta: impl Fn(&C) -> Meta,
     ) -> Result<Column<NoOpCiphertext>, IntegersError> {
-        let pretended = |x: &Value<C>| {
-            let meta = meta(&x.get());
-            let zero = Plaintext::encode_modulo(&self.params, &[], meta.exponent)?;
-            let capacity = self.params.noise().capacity(&meta);
-            let x = self.session.scheme().encrypt_exhausted(&zero, meta.level, capacity)?;
-            Ok::<_, IntegersError>(self.session.share(x))
-        };
-        x.try_map(pretended)
+        no_op_column(&self.params, &self.session, x, meta)
     }
 
-    /// The cost of the work so far.
+    /// The cost of the work so far, with seconds that leave out linear combinations: that of
+    /// choices between ways of computing something.
     pub fn so_far(&self) -> Counted {
+        self.counts(TimeModel::seconds)
+    }
+
+    /// The cost of the work so far, with the seconds of linear combinations: that of estimates. By
+    /// an index these combinations are most of the work.
+    pub fn spent(&self) -> Counted {
+        self.counts(TimeModel::seconds_with_combinations)
+    }
+
+    fn counts(&self, seconds: fn(&TimeModel, &Cost) -> f64) -> Counted {
         let cost = self.session.scheme().cost();
         Counted {
             products: cost.products,
             key_switches: cost.key_switches,
             refreshes: self.session.bootstraps() as u64,
-            seconds: TimeModel::typical(self.params.degree()).seconds(&cost),
+            seconds: seconds(&TimeModel::typical(self.params.degree()), &cost),
         }
     }
 

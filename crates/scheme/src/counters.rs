@@ -23,6 +23,9 @@ pub struct Cost {
     /// Terms of all other sums of products, word by word: of conversions between bases, and of
     /// plaintext diagonals.
     pub terms: u64,
+    /// Words of ciphertexts that are multiplied by constants in linear combinations, times 8, once
+    /// for each combination; they are not among `bytes`.
+    pub scaled_bytes: u64,
     /// Roundings of ciphertexts: divisions by P or by dropped primes.
     pub roundings: u64,
 }
@@ -38,6 +41,7 @@ impl std::ops::Sub for Cost {
             bytes: self.bytes - earlier.bytes,
             key_bytes: self.key_bytes - earlier.key_bytes,
             terms: self.terms - earlier.terms,
+            scaled_bytes: self.scaled_bytes - earlier.scaled_bytes,
             roundings: self.roundings - earlier.roundings,
         }
     }
@@ -55,6 +59,7 @@ impl std::ops::Div<u64> for Cost {
             bytes: self.bytes / parts,
             key_bytes: self.key_bytes / parts,
             terms: self.terms / parts,
+            scaled_bytes: self.scaled_bytes / parts,
             roundings: self.roundings / parts,
         }
     }
@@ -70,6 +75,7 @@ pub struct Counters {
     bytes: AtomicU64,
     key_bytes: AtomicU64,
     terms: AtomicU64,
+    scaled_bytes: AtomicU64,
     roundings: AtomicU64,
 }
 
@@ -84,6 +90,7 @@ impl Counters {
             bytes: self.bytes.load(Relaxed),
             key_bytes: self.key_bytes.load(Relaxed),
             terms: self.terms.load(Relaxed),
+            scaled_bytes: self.scaled_bytes.load(Relaxed),
             roundings: self.roundings.load(Relaxed),
         }
     }
@@ -106,6 +113,11 @@ impl Counters {
     /// `count` terms of sums of products, each over limbs of `degree` words.
     pub fn terms(&self, count: usize, degree: usize) {
         self.terms.fetch_add((count * degree) as u64, Relaxed);
+    }
+
+    /// `count` limbs of `degree` words that are multiplied by a constant.
+    pub fn scaled(&self, count: usize, degree: usize) {
+        self.scaled_bytes.fetch_add((count * degree * 8) as u64, Relaxed);
     }
 
     /// Counts transforms of one limb.
@@ -167,5 +179,8 @@ mod tests {
         assert_eq!((rounding.key_bytes, rounding.terms), (0, 2 * 2 * 6 * 16));
         counters.terms(5, 16);
         assert_eq!((counters.snapshot() - cost).terms, rounding.terms + 5 * 16);
+        counters.scaled(3, 16);
+        let scaled = counters.snapshot() - cost;
+        assert_eq!((scaled.scaled_bytes, scaled.bytes), (3 * 16 * 8, rounding.bytes));
     }
 }

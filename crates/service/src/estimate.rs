@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use everlevel::lab::{Bootstrapper, NoOp, Scheme, Session};
 use everlevel::{
-    Integers, Level, Params, Plaintext, Program, Server, TimeModel, Type, bootstrap_plan,
+    Ciphertext, Integers, Level, Params, Plaintext, Program, Server, TimeModel, bootstrap_plan,
 };
 use everlevel_circuit::Value;
-use everlevel_integers::{Encoded, Encrypted};
+use everlevel_integers::{Encrypted, no_op_column};
 use everlevel_remote::Tenant;
 use everlevel_remote::api::{Estimate, JobRequest};
 use everlevel_tables::Plan;
@@ -41,7 +41,8 @@ fn rehearsal(
 }
 
 impl Data {
-    /// The cost of a job, if it is found before `stop` ends the estimate. Inputs count as fresh.
+    /// The cost of a job, if it is found before `stop` ends the estimate. Columns count with the
+    /// digits, levels and indexes that they have, values modulo p^r as fresh.
     pub(crate) fn estimate(
         &self,
         tenant: &Tenant,
@@ -88,7 +89,7 @@ impl Data {
                 let (parts, result_bytes) = counted(&session, &params, &program, &inputs, tables)?;
                 let cost = session.scheme().cost() - before;
                 let model = TimeModel::typical(params.degree());
-                estimate.seconds = parts as f64 * model.seconds(&cost);
+                estimate.seconds = parts as f64 * model.seconds_with_combinations(&cost);
                 estimate.products = parts * cost.products;
                 estimate.key_switches = parts * cost.key_switches;
                 estimate.refreshes = parts * session.bootstraps() as u64;
@@ -156,7 +157,6 @@ fn counted(
     inputs: &Inputs,
     tables: &BTreeMap<String, Vec<i64>>,
 ) -> Result<(u64, u64), ServiceError> {
-    let zero = Plaintext::encode(params, &[])?;
     let scheme = session.scheme();
     let bytes = |x: &Value<Counted>| ciphertext_bytes(params, scheme.level(&x.get()));
     match inputs {
@@ -164,11 +164,7 @@ fn counted(
             columns.shape(program)?;
             let mut alike = BTreeMap::new();
             for (name, column) in columns.part(0) {
-                let interval = column.interval();
-                let kind = Type::ranged(interval.low(), interval.high())?;
-                let entries = vec![interval.low(); column.length().unwrap_or(1)];
-                let encoded = Encoded::new(&entries, kind, params.slots())?;
-                let column = encoded.encrypt(|_| scheme.encrypt(&zero))?;
+                let column = no_op_column(params, session, &column, |x: &Ciphertext| *x.meta())?;
                 alike.insert(name, column);
             }
             let ints = Integers::new(session, params)?;
@@ -179,6 +175,7 @@ fn counted(
         }
         Inputs::Ciphertexts(arrays) => {
             arrays.rows(program, params.slots())?;
+            let zero = Plaintext::encode(params, &[])?;
             let alike = arrays.alike(|| scheme.encrypt(&zero))?;
             let found = program.run_blocks(session, &alike, &mut |_| ())?;
             Ok((1, found.values().flatten().map(bytes).sum()))

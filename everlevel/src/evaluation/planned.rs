@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
-use everlevel_integers::{Estimate, IntegersError, ProgramError, Rehearsal, Type, best_estimate};
+use everlevel_integers::{
+    Estimate, IntegersError, ProgramError, Rehearsal, Type, best_estimate, index_level,
+};
 use everlevel_scheme::{Level, Params};
 
 use super::error::EvaluationError;
@@ -19,6 +21,8 @@ pub struct TypedProgram<'a> {
     pub tables: &'a BTreeMap<String, Vec<i128>>,
     /// The names and types of the columns.
     pub types: &'a [(String, Type)],
+    /// The names of those that are encrypted with an index.
+    pub indexes: &'a [String],
     /// The number of rows of each column.
     pub rows: usize,
     /// Whether the server keeps the uniform halves of its keys as seeds in memory.
@@ -86,18 +90,29 @@ impl TypedProgram<'_> {
             let error = IntegersError::Length { found: self.rows, expected };
             return Err(ProgramError { column, error });
         }
+        let unplaced = |error| ProgramError { column: 1, error };
+        let (params, top) = (rehearsal.params(), rehearsal.params().chain().top());
+        let index = |(name, kind): &(String, Type)| {
+            self.indexes.contains(name).then(|| index_level(params, *kind)).transpose()
+        };
+        let indexes = self.types.iter().map(index).collect::<Result<Vec<_>, IntegersError>>();
+        let indexes = indexes.map_err(unplaced)?;
         let on = |rehearsal: &Rehearsal, publicly: bool| {
             let mut columns = BTreeMap::new();
-            for (name, kind) in self.types {
-                let column = rehearsal.column(*kind, self.rows.min(slots), |s, zero| {
-                    if publicly { s.encrypt_publicly(zero) } else { s.encrypt(zero) }
+            for ((name, kind), index) in self.types.iter().zip(&indexes) {
+                let length = self.rows.min(slots);
+                let column = rehearsal.column_with_index(*kind, length, *index, |s, zero, own| {
+                    let level = own.unwrap_or(top);
+                    match publicly {
+                        true => s.encrypt_publicly_at(zero, level),
+                        false => s.encrypt_at(zero, level),
+                    }
                 });
-                let column = column.map_err(|error| ProgramError { column: 1, error })?;
-                columns.insert(name.clone(), column);
+                columns.insert(name.clone(), column.map_err(unplaced)?);
             }
             Estimate::of_program(rehearsal, self.program, &columns, self.tables, blocks as u64)
         };
-        let again = rehearsal.again().map_err(|error| ProgramError { column: 1, error })?;
+        let again = rehearsal.again().map_err(unplaced)?;
         let secret = on(&again, false)?;
         let mut found = on(rehearsal, true)?;
         found.keys = found.keys.merge(&secret.keys);

@@ -158,7 +158,7 @@ impl<E: Engine> TypedInputs<E> {
             )));
         }
         for mut x in found {
-            let values = x.blocks.iter().flat_map(IntegerValue::values);
+            let values = x.blocks.iter().flat_map(|x| x.values().chain(x.index_values()));
             let owners: Vec<_> = values.map(|v| v.get().owner()).collect();
             owners.into_iter().try_for_each(|x| same_owner(x, owner, "evaluation"))?;
             let name = name.map_or_else(|| x.array.name.clone(), str::to_string);

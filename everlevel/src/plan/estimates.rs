@@ -59,20 +59,28 @@ impl Plan {
         Ok(found)
     }
 
-    /// The cost in a rehearsal, with arguments encrypted at a level.
-    fn rehearsed(&self, rehearsal: &Rehearsal, level: Level) -> Result<Estimate, IntegersError> {
+    /// The cost in a rehearsal, with arguments whose digits are encrypted at a level, and whose
+    /// indexes at levels of their own, if they have one.
+    fn rehearsed(
+        &self,
+        rehearsal: &Rehearsal,
+        level: Level,
+        indexes: &[Option<Level>],
+    ) -> Result<Estimate, IntegersError> {
         let (ints, slots) = (rehearsal.integers()?, rehearsal.params().slots());
         let blocks = self.blocks(slots)?;
         let mut inputs = BTreeMap::new();
-        for x in &self.inputs {
+        for (x, index) in self.inputs.iter().zip(indexes) {
             let length = x.length.min(slots);
-            let column = rehearsal.column(x.kind, length, |s, zero| s.encrypt_at(zero, level))?;
+            let column = rehearsal.column_with_index(x.kind, length, *index, |s, zero, own| {
+                s.encrypt_at(zero, own.unwrap_or(level))
+            })?;
             inputs.insert(x.name.as_str(), column);
         }
         let given = Estimate::size_of(rehearsal.params(), inputs.values());
-        let (mut steps, mut before) = (Vec::new(), rehearsal.so_far());
+        let (mut steps, mut before) = (Vec::new(), rehearsal.spent());
         let results = self.evaluated(&ints, Room::ONE, &inputs, |name, interval| {
-            let after = rehearsal.so_far();
+            let after = rehearsal.spent();
             let counted = after - before;
             before = after;
             steps.push(EstimatedStep::new(name, Some(interval), counted));
@@ -93,11 +101,13 @@ impl Plan {
     fn leveled(&self, rehearsal: &Rehearsal) -> Result<(Level, Estimate), IntegersError> {
         let params = rehearsal.params();
         let top = params.chain().top();
-        let mut found = (top, self.rehearsed(rehearsal, top)?);
+        let indexes = self.inputs.iter().map(|x| x.index_level(params));
+        let indexes = indexes.collect::<Result<Vec<_>, IntegersError>>()?;
+        let mut found = (top, self.rehearsed(rehearsal, top, &indexes)?);
         let (mut least, mut most) = (0, top.0);
         while !found.1.bootstraps && least < most {
             let level = Level((least + most) / 2);
-            match rehearsal.again().and_then(|again| self.rehearsed(&again, level)) {
+            match rehearsal.again().and_then(|again| self.rehearsed(&again, level, &indexes)) {
                 Ok(estimate) => {
                     most = level.0;
                     found = (level, estimate);

@@ -10,8 +10,9 @@ use std::sync::Mutex;
 use everlevel_bgv::{Ciphertext, ServerKeys};
 use everlevel_integers::{
     Column, Encrypted, Estimate, IntegerScheme, Integers, IntegersError, Operation, Type,
+    index_level,
 };
-use everlevel_scheme::Level;
+use everlevel_scheme::{Level, Params};
 use everlevel_wire::columns::ColumnArray;
 use rand_core::CryptoRng;
 
@@ -30,6 +31,15 @@ pub struct PlannedColumn {
     name: String,
     pub(crate) kind: Type,
     pub(crate) length: usize,
+    /// Whether it has an index.
+    indexed: bool,
+}
+
+impl PlannedColumn {
+    /// The level of its index on a set; `None` without one.
+    pub(crate) fn index_level(&self, params: &Params) -> Result<Option<Level>, IntegersError> {
+        self.indexed.then(|| index_level(params, self.kind)).transpose()
+    }
 }
 
 impl Operand for PlannedColumn {}
@@ -98,7 +108,21 @@ pub struct PlanTracer(Plan);
 impl PlanTracer {
     /// Declares an argument by its name, its type and its number of entries.
     pub fn input(&mut self, name: &str, kind: Type, length: usize) -> Expr<PlannedColumn> {
-        let column = PlannedColumn { name: name.into(), kind, length };
+        self.declared(PlannedColumn { name: name.into(), kind, length, indexed: false })
+    }
+
+    /// Declares an argument with an index ([`Client::encrypt_indexed`]), which the operations that
+    /// can do so read. The plan counts it, and [`Client::encrypt_for`] encrypts it. What an index
+    /// decides has few levels left: a program that does not fit without bootstrapping for this
+    /// reason may do so if the argument is declared by [`PlanTracer::input`].
+    ///
+    /// The type has to be one that can have an index; others are refused when the cost is
+    /// determined.
+    pub fn indexed_input(&mut self, name: &str, kind: Type, length: usize) -> Expr<PlannedColumn> {
+        self.declared(PlannedColumn { name: name.into(), kind, length, indexed: true })
+    }
+
+    fn declared(&mut self, column: PlannedColumn) -> Expr<PlannedColumn> {
         self.0.inputs.push(column.clone());
         Expr::new(column)
     }
@@ -253,11 +277,12 @@ impl Plan {
     /// are computed part by part; results then have the same number of columns, for
     /// [`Client::decrypt_parts_for`].
     ///
-    /// Indexes of arguments are not read, as plans are for columns without one.
+    /// Only indexes of arguments that were declared with one are read
+    /// ([`PlanTracer::indexed_input`]).
     ///
     /// # Errors
-    /// [`IntegersError::Parts`] for arguments other than those of the plan; errors of the
-    /// operations.
+    /// [`IntegersError::Parts`] for arguments other than those of the plan, such as one without the
+    /// index that the plan reads; errors of the operations.
     pub fn run(
         &self,
         server: &Server,
@@ -280,9 +305,15 @@ impl Plan {
                     planned.kind.interval()
                 )));
             }
+            if planned.indexed && !x.has_index() {
+                return Err(wrong(format!(
+                    "argument {name} has no index, and the plan is for a column with one: encrypt \
+                     it for the plan"
+                )));
+            }
             // What an index decides takes other keys, and has fewer levels left.
-            let digits = x.clone().without_index();
-            if parts[block].insert(&planned.name, digits).is_some() {
+            let x = if planned.indexed { x.clone() } else { x.clone().without_index() };
+            if parts[block].insert(&planned.name, x).is_some() {
                 return Err(wrong(format!("argument {name} is given twice")));
             }
         }

@@ -138,3 +138,87 @@ fn a_plan_reads_no_index() -> Result<(), Error> {
     assert_eq!(products(("age".into(), indexed.into()))?, planned);
     Ok(())
 }
+
+/// A plan for an argument with an index counts what the index takes and what it saves, and is run
+/// with the keys that it states.
+#[test]
+fn a_plan_counts_an_index() -> Result<(), Error> {
+    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch)?;
+    let table: Vec<i128> = (0..256).map(|v| v * v / 7).collect();
+    let traced = |indexed: bool| {
+        Plan::trace(|g| {
+            let age = match indexed {
+                true => g.indexed_input("age", Type::U8, 4),
+                false => g.input("age", Type::U8, 4),
+            };
+            g.output("squared", &age.lookup(&table));
+            g.output("adult", &age.ge(18));
+            Ok(())
+        })
+    };
+    let (plan, plain) = (traced(true)?, traced(false)?);
+    let (estimate, without) = (plan.explain(&params)?, plain.explain(&params)?);
+    assert_eq!((estimate.input_ciphertexts, without.input_ciphertexts), (2 + 30, 2));
+    let (counted, digits) = (estimate.total(), without.total());
+    assert!(counted.products < digits.products, "{counted:?} {digits:?}");
+    assert!(counted.key_switches < digits.key_switches, "{counted:?} {digits:?}");
+    assert!(counted.seconds < digits.seconds, "{counted:?} {digits:?}");
+
+    let mut rng = everlevel::system_rng()?;
+    let client = Client::new(&params, &mut rng);
+    let server = plan.server(&client, &mut rng)?;
+    assert_eq!(server.keys().plan(), estimate.keys);
+    let ages = [3u8, 17, 18, 255];
+    let age = client.encrypt_for(&plan, "age", &ages, &mut rng)?;
+    let upload = client.upload_columns(std::slice::from_ref(&age))?;
+    let received = server.receive_columns(&upload, &Bounds::Fresh)?;
+    let before = server.evaluator().cost();
+    let found = plan.run(&server, &received)?;
+    let taken = server.evaluator().cost() - before;
+    assert_eq!((taken.products, taken.key_switches), (counted.products, counted.key_switches));
+    assert!(taken.scaled_bytes > 0);
+    assert_eq!(client.decrypt_column::<i128>(&found[0].1)?, ages.map(|v| table[usize::from(v)]));
+    assert_eq!(client.decrypt_column::<u8>(&found[1].1)?, [0, 0, 1, 1]);
+
+    // A column without the index that was planned for, and a type that has none.
+    let digits = client.encrypt_integers(&ages, Type::U8, &mut rng)?;
+    let refused = plan.run(&server, &[("age".into(), digits.into())]).map(|_| ()).unwrap_err();
+    assert_eq!(refused.code(), "integers.parts");
+    assert!(refused.to_string().contains("has no index"), "{refused}");
+    let bits = Plan::trace(|g| {
+        let bit = g.indexed_input("bit", Type::Bool, 4);
+        g.output("not", &!&bit);
+        Ok(())
+    });
+    assert_eq!(bits?.explain(&params).map(|_| ()).unwrap_err().code(), "integers.type");
+    Ok(())
+}
+
+/// What an index decides is bootstrapped as often as was said, where more is computed from it than
+/// it has levels for.
+#[test]
+fn a_plan_bootstraps_behind_an_index() -> Result<(), Error> {
+    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch)?;
+    let plan = Plan::trace(|g| {
+        let age = g.indexed_input("age", Type::U8, 3);
+        let income = g.indexed_input("income", Type::ranged(0, 1 << 20)?, 3);
+        let poor = age.lt(25) & income.lt(30_000);
+        let granted = poor.select(income.div_floor(2), &income);
+        g.output("steps", &((&granted + &age) * (&age - 7)).wrapped(Type::U16));
+        g.total("poor", &poor);
+        Ok(())
+    })?;
+    let estimate = plan.explain(&params)?;
+    assert!(estimate.bootstraps && estimate.total().refreshes > 0);
+    let mut rng = everlevel::system_rng()?;
+    let client = Client::new(&params, &mut rng);
+    let server = plan.server(&client, &mut rng)?;
+    let age = client.encrypt_for(&plan, "age", &[20u8, 24, 25], &mut rng)?;
+    let income = client.encrypt_for(&plan, "income", &[9_000, 50_000, 9_000], &mut rng)?;
+    let found = plan.run(&server, &[age, income])?;
+    let steps = [4_520 * 13, 50_024 * 17, 9_025 * 18].map(|v| v & 0xffff);
+    assert_eq!(client.decrypt_column::<i64>(&found[0].1)?, steps);
+    assert_eq!(client.decrypt_column::<u8>(&found[1].1)?, [1]);
+    assert_eq!(server.bootstraps() as u64, estimate.total().refreshes);
+    Ok(())
+}

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use everlevel::{Integers, Params, Type};
-use everlevel_integers::{Counted, Rehearsal, TablePlans};
+use everlevel::{Ciphertext, Integers, Params, Type};
+use everlevel_integers::{Counted, Rehearsal, TablePlans, index_level};
 use everlevel_scheme::Scheme;
 use pyo3::prelude::*;
 
-use super::column::{Column, Held, HeldTotal, Home, Total};
+use super::column::{Column, Held, HeldTotal, Home, Total, traced};
 use super::operations::{Entry, Given, Operands, constant, operate, totals};
 use crate::errors::Result;
 use crate::keys::Plan;
@@ -158,8 +158,8 @@ impl Trace {
     }
 
     /// A column of a number of integers from `low` to `high`, encrypted with the secret key or
-    /// with the public one.
-    #[pyo3(signature = (low, high, length, publicly = false))]
+    /// with the public one, and with an index or without.
+    #[pyo3(signature = (low, high, length, publicly = false, index = false))]
     fn input(
         &self,
         py: Python<'_>,
@@ -167,15 +167,26 @@ impl Trace {
         high: i128,
         length: usize,
         publicly: bool,
+        index: bool,
     ) -> Result<Column> {
         let rehearsal = &*self.0;
+        let (params, top) = (rehearsal.params(), rehearsal.params().chain().top());
         let column = detached(py, || {
             let kind = Type::ranged(low, high)?;
-            Ok(rehearsal.column(kind, length, |s, zero| match publicly {
-                true => s.encrypt_publicly(zero),
-                false => s.encrypt(zero),
+            let index = index.then(|| index_level(params, kind)).transpose()?;
+            Ok(rehearsal.column_with_index(kind, length, index, |s, zero, own| match publicly {
+                true => s.encrypt_publicly_at(zero, own.unwrap_or(top)),
+                false => s.encrypt_at(zero, own.unwrap_or(top)),
             })?)
         })?;
+        Ok(Column { params: params.clone(), held: Held::Traced(column) })
+    }
+
+    /// A column like one of ciphertexts, with the same digits and the same index.
+    fn like(&self, py: Python<'_>, x: &Column) -> Result<Column> {
+        let rehearsal = &*self.0;
+        let Held::Real(column) = &x.held else { return Err(traced()) };
+        let column = detached(py, || Ok(rehearsal.like(column, |c: &Ciphertext| *c.meta())?))?;
         Ok(Column { params: rehearsal.params().clone(), held: Held::Traced(column) })
     }
 
@@ -183,7 +194,7 @@ impl Trace {
     /// take by the model of a typical core.
     #[getter]
     fn cost(&self) -> (u64, u64, usize, f64) {
-        let Counted { products, key_switches, refreshes, seconds, .. } = self.0.so_far();
+        let Counted { products, key_switches, refreshes, seconds, .. } = self.0.spent();
         (products, key_switches, refreshes as usize, seconds)
     }
 

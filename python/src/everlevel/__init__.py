@@ -33,7 +33,7 @@ from ._columns import integers_from_bytes, integers_to_bytes
 from ._inspect import inspect
 from ._integers import EncryptedIntegers
 from ._keys import KeyChange
-from ._kinds import ranged
+from ._kinds import indexed, ranged
 from ._manifest import Manifest, ManifestKey
 from ._params import Params, names
 from ._planned import Plan
@@ -142,6 +142,7 @@ __all__ = [
     "cluster",
     "config",
     "get_num_threads",
+    "indexed",
     "inspect",
     "int16",
     "int32",

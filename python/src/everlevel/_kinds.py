@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, get_origin
 
 import numpy as np
@@ -33,6 +33,8 @@ class Kind:
     high: int
     #: Of how many rows an argument of a program is; none if it is a vector.
     rows: int | None = None
+    #: Whether an argument of a program is encrypted with an index.
+    indexed: bool = False
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -44,7 +46,8 @@ class Kind:
             (dtype for dtype in DTYPES if interval_of(dtype) == (self.low, self.high)), None
         )
         one = f"{self.low} to {self.high}" if named is None else str(named)
-        return one if self.rows is None else f"{self.rows} rows of {one}"
+        whole = one if self.rows is None else f"{self.rows} rows of {one}"
+        return f"{whole} with an index" if self.indexed else whole
 
 
 def ranged(low: int, high: int) -> Kind:
@@ -60,6 +63,16 @@ def ranged(low: int, high: int) -> Kind:
             high=high,
         )
     return Kind(low, high)
+
+
+def indexed(kind: Any) -> Kind:
+    """For annotations of programs: an argument of a dtype, of ``everlevel.ranged(low, high)`` or of
+    ``everlevel.rows(count, kind)`` that is encrypted with an index, as ``client.encrypt(..,
+    index=True)`` does. Comparisons with public integers and tables read it, and the plan counts
+    that; their results have few levels left.
+    """
+    found: Kind = kind if isinstance(kind, Kind) else Kind(*interval_of(named(kind)))
+    return replace(found, indexed=True)
 
 
 def interval_of(dtype: np.dtype[Any]) -> Interval:
@@ -174,7 +187,7 @@ def kind_of(array: npt.NDArray[Any], dtype: Any, bounds: Interval | None) -> Kin
                     low=low,
                     high=high,
                 )
-            kind = Kind(kind.low, kind.high, stated.rows)
+            kind = replace(stated, low=kind.low, high=kind.high)
         return kind
     if isinstance(dtype, Kind):
         return dtype

@@ -56,6 +56,11 @@ class Node:
         """True if it is a public integer in the program."""
         return self.source is None and not self.operands
 
+    def without_index(self) -> Node:
+        """The same without its index, there as well."""
+        traced: Any = self.traced
+        return self.recorder._node(traced.without_index(), "without_index({0})", [self])
+
     def __getattr__(self, name: str) -> Any:
         # The parameter set, the interval, the number of ciphertexts and so on.
         return getattr(self.traced, name)

@@ -118,7 +118,8 @@ class Plan:
         **named: EncryptedIntegers,
     ) -> Any:
         """Runs the program on a server: on arguments by name, of the types and lengths that were
-        planned for. Indexes of arguments are not read, as plans are for arrays without one.
+        planned for. Only indexes of arguments that are annotated with ``everlevel.indexed`` are
+        read, as the plan counts no others.
         """
         arrays = by_name(arguments, named)
         self._of(server.params)
@@ -127,8 +128,12 @@ class Plan:
             self._fits(name, x)
         function = self._program._function
         place = server._beside() if self.side_by_side else server
-        # What an index decides takes other keys, and has fewer levels left.
-        found = function(**{name: place.load(x).without_index() for name, x in arrays.items()})
+        given = {name: place.load(x) for name, x in arrays.items()}
+        for name, x in given.items():
+            # What an index decides takes other keys, and has fewer levels left.
+            if not self._program.kinds[name].indexed:
+                given[name] = x.without_index()
+        found = function(**given)
         if not self.side_by_side:
             return found
         if isinstance(found, tuple):
@@ -167,6 +172,11 @@ class Plan:
             raise RangeError(
                 f"{name} of {x.interval[0]} to {x.interval[1]}: the plan is for {kind}",
                 code="integers.range",
+            )
+        if kind.indexed and not x.has_index:
+            raise DtypeError(
+                f"{name} has no index: the plan is for {kind}; encrypt it with index=True",
+                code="integers.type",
             )
 
     def __str__(self) -> str:

@@ -255,7 +255,7 @@ class Program:
         inputs = {}
         for name, kind in self.kinds.items():
             blocks = [
-                tracer._trace.input(kind.low, kind.high, min(rows, slots), publicly)
+                tracer._trace.input(kind.low, kind.high, min(rows, slots), publicly, kind.indexed)
                 for _ in range(kind.rows or 1)
             ]
             shape = (rows,) if kind.rows is None else (kind.rows, rows)
@@ -293,6 +293,6 @@ class Program:
 
 def program(function: Callable[..., Any]) -> Program:
     """Makes a program of a function whose arguments are annotated: with ``everlevel.uint8`` and its
-    like, ``everlevel.ranged(low, high)``, or NumPy's types.
+    like, ``everlevel.ranged(low, high)``, ``everlevel.indexed(kind)``, or NumPy's types.
     """
     return Program(function)

@@ -111,6 +111,7 @@ def _typed(
             )
         rows = True
     within(array, (kind.low, kind.high))
+    index = index or kind.indexed
     runs, slots = (array.shape[0] if rows else 1), params.slots
     blocks = [
         _rust.encrypt_column(run[i : i + slots].tolist(), kind.low, kind.high, index=index, **key)

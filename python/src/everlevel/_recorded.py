@@ -126,7 +126,12 @@ class Recorder(Tracer):
     def input(self, source: Source, x: EncryptedIntegers) -> Node:
         """A run of an array, as it is encrypted."""
         length = min(x.size, x._params.slots)
-        traced = self._trace.input(*x.interval, length)
+        # Of an index it is up to who encrypted it how much its truth values have left.
+        traced = (
+            self._trace.like(x._blocks[0])
+            if x.has_index
+            else self._trace.input(*x.interval, length)
+        )
         return self._node(traced, "", source=source, key_id=x.key_id)
 
     def _check_public(self, run: Any) -> None:
@@ -398,7 +403,8 @@ def stored(data: bytes, object_id: str, research: bool) -> dict[str, tuple[Sourc
             f"expected columns of integers, found {kind}: arrays modulo p^r are for Remote.run",
             code="python.input",
         )
-    arrays = integers_from_bytes(data, insecure_research=research)
+    # To plan with: the service has bounds of its own.
+    arrays = integers_from_bytes(data, insecure_research=research, bounds="stated")
     found = {}
     for name, x in arrays.items():
         if isinstance(x, EncryptedTotal):

@@ -214,10 +214,10 @@ class Remote(Tenant):
         sends what is not there yet, runs all that ``y`` is made of as one job, and fetches the
         encrypted result. :meth:`compute` does so for several arrays.
 
-        ``x`` is a fresh encryption, of any shape, also by rows, or the id of an object of columns
-        of integers on the service, such as one that the program has sent or a result of a former
-        job: it is fetched once, to know its types; a dict by name if there are several columns. A
-        toy set takes ``insecure_research=True`` there.
+        ``x`` is a fresh encryption, of any shape, also by rows, and with an index if it has one, or
+        the id of an object of columns of integers on the service, such as one that the program has
+        sent or a result of a former job: it is fetched once, to know its types; a dict by name if
+        there are several columns. A toy set takes ``insecure_research=True`` there.
 
         Public arrays beside it have to be one integer, or one for each row; single ciphertexts of
         other entries require a local server, and so do weights of ``np.average`` and

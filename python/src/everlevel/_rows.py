@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -34,8 +35,8 @@ def rows(count: int, kind: Any) -> Kind:
     """
     if operator.index(count) < 1:
         raise ShapeError(f"{count} rows: expected at least one", code="python.rows")
-    low, high = (kind.low, kind.high) if isinstance(kind, Kind) else interval_of(named(kind))
-    return Kind(low, high, operator.index(count))
+    found: Kind = kind if isinstance(kind, Kind) else Kind(*interval_of(named(kind)))
+    return replace(found, rows=operator.index(count))
 
 
 def _numbers(x: Typed) -> Any:

@@ -111,7 +111,7 @@ class Typed(Encrypted, Stored, Shaped):
         """The same array without its index, so that its digits alone are computed on: for what
         would have too few levels otherwise.
         """
-        # Blocks of a service, and those in the clear, have none, and are not columns.
+        # Blocks in the clear have none, and are not columns.
         blocks = [x.without_index() if x.has_index else x for x in self._blocks]
         return self._make(blocks, self._shape, self._server, self._wrap, self._runs)
 

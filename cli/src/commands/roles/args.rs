@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use everlevel::ValueRange;
 
+use super::purpose::PurposeArgs;
 use crate::columns::{Format, Header};
 #[cfg(feature = "service")]
 use crate::commands::remote::access::{RemoteArg, RemoteJobArgs};
@@ -30,34 +31,6 @@ pub struct KeygenArgs {
     /// copy
     #[arg(long)]
     pub force: bool,
-}
-
-/// What server keys are for.
-#[derive(Args, Clone, Default)]
-pub struct PurposeArgs {
-    /// Only the server keys of this program (see `eval`), instead of general keys for products,
-    /// bootstrapping and any rotation
-    #[arg(long, value_name = "PROGRAM", conflicts_with = "table_plans")]
-    pub program: Option<String>,
-    /// With --program: the types of the columns that it reads, as for `encrypt`; the keys are those
-    /// that `plan` counts for columns of --rows rows
-    #[arg(long, value_name = "NAME=TYPE,..", requires_all = ["program", "rows"], group = "of_rows")]
-    pub types: Option<String>,
-    /// With --types: a table of integers, as for `eval`
-    #[arg(long = "lookup", value_name = "NAME=FILE", requires = "types")]
-    pub tables: Vec<String>,
-    /// Only the server keys of this query, a plan as written by `table ask`, for a table of
-    /// --rows rows; can be repeated
-    #[arg(long = "plan", value_name = "FILE", requires = "rows", group = "of_rows")]
-    pub table_plans: Vec<PathBuf>,
-    /// With --plan or --types: the number of rows
-    #[arg(
-        long,
-        value_name = "N",
-        requires = "of_rows",
-        value_parser = clap::value_parser!(u64).range(1..1 << 40)
-    )]
-    pub rows: Option<u64>,
 }
 
 /// Where results go.
@@ -245,8 +218,8 @@ pub struct EvalArgs {
     /// max, abs, clip(x, low, high), xor, sign, popcount, cast(x, TYPE), wrap(x, TYPE), table(x,
     /// NAME), table(x, y, NAME), isin(x, NAME), searchsorted(x, NAME), dot(x, NAME), sum, count,
     /// mean (rounded down), total, cumsum, maximum, minimum, argmax, argmin, median,
-    /// quantile(x, a, b), nth(x, k), argnth(x, k), ranks, sort, argsort, and of the first k
-    /// entries in order sort(x, k), argsort(x, k)
+    /// quantile(x, a, b), nth(x, k), argnth(x, k), ranks, sort, argsort, of the first k entries in
+    /// order sort(x, k), argsort(x, k), and without_index(x), the column without its index
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
     pub program: String,
     /// The ciphertexts that the program reads; omit NAME= for files of typed columns, which contain

@@ -9,10 +9,11 @@ use everlevel_tables::Plan;
 use everlevel_wire::WireError;
 use serde::Serialize;
 
-use super::args::{KeygenArgs, PurposeArgs};
+use super::args::KeygenArgs;
 use super::eval::parse;
 use super::files::secret_key;
 use super::keys_args::ServerKeysArgs;
+use super::purpose::PurposeArgs;
 use super::typed::plan::Columns;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -36,7 +37,8 @@ struct Report {
 pub fn plan(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError> {
     if let (Some(text), Some(types), Some(rows)) = (&purpose.program, &purpose.types, purpose.rows)
     {
-        let columns = Columns { text, types, rows, tables: &purpose.tables, seeded_keys: false };
+        let PurposeArgs { tables, indexes, .. } = purpose;
+        let columns = Columns { text, types, indexes, rows, tables, seeded_keys: false };
         return Ok(columns.on(params)?.keys);
     }
     if let Some(rows) = purpose.rows {

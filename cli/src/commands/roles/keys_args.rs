@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::args::{OutArg, PurposeArgs, SetOfFile};
+use super::args::{OutArg, SetOfFile};
+use super::purpose::PurposeArgs;
 
 /// Commands below `keys`.
 #[derive(Subcommand)]

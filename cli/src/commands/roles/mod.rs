@@ -13,6 +13,7 @@ mod inspect;
 pub mod keygen;
 pub mod keys_args;
 pub mod manifest;
+pub mod purpose;
 mod report;
 mod sent;
 pub mod typed;

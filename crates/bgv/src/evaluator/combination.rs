@@ -79,6 +79,9 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         }
         let alignments = self.alignments(&metas, forms)?;
         let rows: Vec<Vec<Term<'_>>> = forms.iter().map(|form| terms(&alignments, form)).collect();
+        for x in rows.iter().flatten().map(|term| xs[term.place]) {
+            self.counters.scaled(x.components.len() * x.basis().len(), self.params.degree());
+        }
         let level = |term: &Term<'_>| metas[term.place].level;
         let levels: BTreeSet<Level> = rows.iter().flatten().map(level).collect();
         let mut sums: Vec<Option<Ciphertext<E>>> = rows.iter().map(|_| None).collect();

@@ -73,6 +73,12 @@ impl TimeModel {
     pub fn seconds(&self, cost: &Cost) -> f64 {
         self.transform * cost.transforms as f64 + self.byte * cost.bytes as f64
     }
+
+    /// The same with the time of linear combinations. [`TimeModel::seconds`], by which plans are
+    /// chosen, leaves it out.
+    pub fn seconds_with_combinations(&self, cost: &Cost) -> f64 {
+        self.seconds(cost) + self.byte * cost.scaled_bytes as f64
+    }
 }
 
 /// The result of the dry run of one plan.

@@ -181,6 +181,8 @@ words! {
         Argnth = "argnth",
         /// `quantile(x, a, b)`: the entry that a of b others do not exceed.
         Quantile = "quantile",
+        /// The same column without its index, so that its digits are computed on.
+        WithoutIndex = "without_index",
     }
 }
 
@@ -222,6 +224,7 @@ impl TypedFunction {
                 | Self::Xor
                 | Self::Sign
                 | Self::Popcount
+                | Self::WithoutIndex
         )
     }
 

@@ -6,7 +6,7 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::{PrimePower, Session};
 use everlevel_integers::{Column, Encoded, Integers, IntegersError, Type};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{NoOp, OptIn, Params, ParamsSpec, Plaintext};
+use everlevel_scheme::{Level, NoOp, OptIn, Params, ParamsSpec, Plaintext};
 
 /// Session and parameters.
 pub struct Bench {
@@ -76,6 +76,23 @@ impl Bench {
 
     pub fn encrypt(&self, values: &[i128], kind: Type) -> Column<NoOpCiphertext> {
         self.encrypt_modulo(values, kind, 1)
+    }
+
+    /// With an index at a level, or without one.
+    pub fn encrypt_with_index(
+        &self,
+        values: &[i128],
+        kind: Type,
+        index: Option<Level>,
+    ) -> Column<NoOpCiphertext> {
+        let Some(index) = index else { return self.encrypt(values, kind) };
+        let encoded = Encoded::new(values, kind, self.params.slots()).unwrap();
+        let column = encoded.encrypt_indexed(index, |slots, own| {
+            let plain = Plaintext::encode(&self.params, slots)?;
+            let level = own.unwrap_or(self.params.chain().top());
+            Ok::<_, IntegersError>(self.scheme.encrypt_at(&plain, level)?)
+        });
+        column.unwrap()
     }
 
     /// Modulo p^exponent: 2 for columns that are added up.

@@ -1,6 +1,6 @@
 //! Random programs against plain integers, with every slot that enters a table checked.
 
-use everlevel_integers::{Column, Counted, Integers, IntegersError, Rehearsal, Type};
+use everlevel_integers::{Column, Counted, Integers, IntegersError, Rehearsal, Type, index_level};
 use everlevel_scheme::NoOp;
 use everlevel_scheme::noop::NoOpCiphertext;
 use proptest::prelude::*;
@@ -133,6 +133,8 @@ proptest! {
             1..20,
         ),
         unused in 0usize..50,
+        // Which of the inputs have an index, if columns of their type may have one.
+        indexed in 0u32..16,
     ) {
         let bench = Bench::new("insecure_bgv-65537-n11");
         let ints = bench.integers();
@@ -142,9 +144,13 @@ proptest! {
         let (mut known, mut pretended) = (Vec::new(), Vec::new());
         for (seed, kind) in (1..).zip(kinds) {
             let values = values(kind, bench.params.slots() - unused, seed);
-            let x = rehearsal.column(kind, values.len(), |s, zero| s.encrypt(zero)).unwrap();
-            pretended.push((x, values.clone()));
-            known.push((bench.encrypt(&values, kind), values));
+            let has = indexed >> seed & 1 == 1;
+            let index = has.then(|| index_level(&bench.params, kind).ok()).flatten();
+            let x = rehearsal.column_with_index(kind, values.len(), index, |s, zero, own| {
+                s.encrypt_at(zero, own.unwrap_or(bench.params.chain().top()))
+            });
+            pretended.push((x.unwrap(), values.clone()));
+            known.push((bench.encrypt_with_index(&values, kind, index), values));
         }
         for one in steps {
             let expected = step(&dry, one, &pretended);

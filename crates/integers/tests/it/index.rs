@@ -1,6 +1,11 @@
 //! Columns whose digits are encrypted in unary, too.
 
-use everlevel_integers::{Column, Encoded, IntegersError, Step, Type, index_level};
+use std::collections::BTreeMap;
+
+use everlevel_circuit::expression::Program;
+use everlevel_integers::{
+    Column, Encoded, Encrypted as Whole, IntegersError, Rehearsal, Step, Type, index_level,
+};
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::noop::NoOpCiphertext;
 
@@ -12,14 +17,7 @@ type Encrypted = Column<NoOpCiphertext>;
 type Parts = Vec<(Step, Encrypted)>;
 
 fn encrypt(bench: &Bench, values: &[i128], kind: Type) -> Encrypted {
-    let level = index_level(&bench.params, kind).unwrap();
-    let encoded = Encoded::new(values, kind, bench.params.slots()).unwrap();
-    let column = encoded.encrypt_indexed(level, |slots, level| {
-        let plain = Plaintext::encode(&bench.params, slots)?;
-        let level = level.unwrap_or(bench.params.chain().top());
-        Ok::<_, IntegersError>(bench.scheme.encrypt_at(&plain, level)?)
-    });
-    column.unwrap()
+    bench.encrypt_with_index(values, kind, Some(index_level(&bench.params, kind).unwrap()))
 }
 
 /// All values of a type, and the type, in as many bits.
@@ -215,6 +213,45 @@ fn an_exhausted_index_is_not_read() {
     let expected: Vec<i128> = values.iter().map(|v| i128::from(*v >= 18)).collect();
     assert_eq!(bench.decrypt(&found), expected);
     assert!(depth(&found) > 1);
+}
+
+/// What takes no product takes time all the same, and estimates state it.
+#[test]
+fn combinations_take_time() {
+    let bench = Bench::leveled(SET);
+    let rehearsal = Rehearsal::new(&bench.params, false).unwrap();
+    let top = bench.params.chain().top();
+    let ((values, kind), length) = (all(4), 16);
+    let level = index_level(&bench.params, kind).unwrap();
+    let x = rehearsal.column_with_index(kind, length, Some(level), |s, zero, own| {
+        s.encrypt_at(zero, own.unwrap_or(top))
+    });
+    let table: Vec<i128> = values.iter().map(|v| v * v / 3).collect();
+    rehearsal.integers().unwrap().lookup(&x.unwrap(), &table).unwrap();
+    let (spent, chosen) = (rehearsal.spent(), rehearsal.so_far());
+    assert_eq!((spent.products, spent.key_switches), (0, 0));
+    assert!(spent.seconds > chosen.seconds, "{spent:?} {chosen:?}");
+}
+
+/// What a program reads of a column: its index, or its digits if it says so.
+#[test]
+fn programs_read_an_index_or_leave_it() {
+    let bench = Bench::leveled(SET);
+    let ints = bench.integers();
+    let values = [3, 17, 18, 255];
+    let inputs = BTreeMap::from([("x".to_string(), encrypt(&bench, &values, Type::U8))]);
+    let decided = |text: &str| {
+        let program = Program::parse(text).unwrap();
+        let mut found = ints.run(&program, &inputs, &BTreeMap::new(), &mut |_| ()).unwrap();
+        let Some(Whole::Column(y)) = found.remove("y") else { panic!("a column") };
+        assert_eq!(bench.decrypt(&y), [0, 0, 1, 1], "{text}");
+        depth(&y)
+    };
+    assert_eq!(decided("y = x >= 18"), 1);
+    let digits = depth(&ints.ge(&inputs["x"].clone().without_index(), 18).unwrap());
+    assert_eq!(decided("y = without_index(x) >= 18"), digits);
+    assert_eq!(decided("_z = without_index(x); y = _z >= without_index(18)"), digits);
+    assert!(digits > 1);
 }
 
 #[test]

@@ -178,6 +178,8 @@ impl Arithmetic for NoOp {
         let mut sum: Option<NoOpCiphertext> = None;
         for term in noise.combination(&metas)? {
             let (x, k) = terms[term.position];
+            let limbs = self.params.chain().basis(x.meta.level).len();
+            self.counters.scaled(self.params.components() * limbs, self.params.degree());
             let above = sum.map(|sum| self.switch(&sum, x.meta.level)).transpose()?;
             let next = [(&term, &x.meta, term.constant(k))];
             let meta = noise.combined(above.as_ref().map(|above| above.meta), next)?;

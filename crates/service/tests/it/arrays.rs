@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use everlevel::files::{Bytes, Metadata};
 use everlevel::lab::TypedArray;
-use everlevel::{IntegerValue, Type};
+use everlevel::{IntegerColumn, IntegerValue, Type};
 use everlevel_service::api::JobRequest;
 use everlevel_wire::columns::ColumnArray;
 use rand_chacha::ChaCha20Rng;
@@ -53,6 +53,36 @@ fn columns_in_several_ciphertexts() {
     let refused = client.wait(&whole, |_| ()).unwrap_err();
     assert_eq!(refused.code(), "service.malformed");
     assert!(refused.to_string().contains("part by part"), "{refused}");
+}
+
+/// A job reads the index of a column as `eval` does, and its estimate counts that.
+#[test]
+fn columns_with_an_index() {
+    let (directory, owner) = (tempfile::tempdir().unwrap(), Owner::shared());
+    let service = Running::start(directory.path(), |_| ());
+    let client = service.client("acme");
+    let mut rng = ChaCha20Rng::seed_from_u64(4);
+    let ages = [3u8, 17, 18, 255];
+    let keys = push(&client, &owner.keys);
+    let age = owner.client.encrypt_indexed(&ages, Type::U8, &mut rng).unwrap();
+    let pushed = |name: &str, age: IntegerColumn| {
+        let bytes = owner.client.upload_columns(&[("age".into(), age.into())]).unwrap();
+        push(&client, &owner.file(name, &bytes))
+    };
+    let plain = pushed("plain", age.clone().without_index());
+    let indexed = pushed("indexed", age);
+    let text = "adult = age >= 18";
+    let products = |request: &JobRequest| client.estimate(request).unwrap().products;
+    let (with, without) =
+        (products(&program(&keys, &indexed, text)), products(&program(&keys, &plain, text)));
+    assert!(with < without, "{with} {without}");
+    let digits = program(&keys, &indexed, "adult = without_index(age) >= 18");
+    assert_eq!(products(&digits), without);
+    for request in [program(&keys, &indexed, text), digits] {
+        let done = client.wait(&start(&client, &request), |_| ()).unwrap();
+        let bytes = client.fetch(&done.results["adult"], |_, _| ()).unwrap();
+        assert_eq!(owner.values(&bytes), [0, 0, 1, 1]);
+    }
 }
 
 #[test]

@@ -41,9 +41,7 @@ pub fn encrypt(
             "--header no: columns of --types are found by their names in the header",
         ));
     }
-    if let Some(name) = args.indexes.iter().find(|name| !types.iter().any(|(n, _)| n == *name)) {
-        return Err(CliError::usage(format!("--index {name}: --types has no column {name}")));
-    }
+    typed::check_indexes(&args.indexes, &types)?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
     let (manifest, shared) = (&args.manifest, &args.manifest_key);

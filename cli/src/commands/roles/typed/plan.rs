@@ -25,6 +25,9 @@ pub struct PlanArgs {
     /// age=u8,income=u32:0..5000000,delta=-20..20
     #[arg(long, value_name = "NAME=TYPE,..")]
     pub types: String,
+    /// The column of this name is encrypted with an index; can be repeated
+    #[arg(long = "index", value_name = "COLUMN")]
+    pub indexes: Vec<String>,
     /// The number of rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
     pub rows: u64,
@@ -73,6 +76,8 @@ pub struct Columns<'a> {
     pub text: &'a str,
     /// The names and types of the columns.
     pub types: &'a str,
+    /// Which of them are encrypted with an index.
+    pub indexes: &'a [String],
     /// The number of their rows.
     pub rows: u64,
     /// The tables of the program.
@@ -93,17 +98,20 @@ impl Columns<'_> {
         estimate: impl FnOnce(&TypedProgram<'_>) -> Result<Estimate, EvaluationError>,
     ) -> Result<Estimate, CliError> {
         let (program, types) = (&parse(self.text)?, &typed::types(self.types)?);
+        typed::check_indexes(self.indexes, types)?;
         let tables = &tables(self.tables)?;
         let (rows, seeded_keys) = (self.rows as usize, self.seeded_keys);
-        let planned = TypedProgram { program, tables, types, rows, seeded_keys };
+        let indexes = self.indexes;
+        let planned = TypedProgram { program, tables, types, indexes, rows, seeded_keys };
         estimate(&planned).map_err(|e| of_program(e, self.text, CliError::usage))
     }
 }
 
 /// Runs `plan`.
 pub fn plan(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
-    let PlanArgs { program: text, types, rows, tables, .. } = args;
-    let columns = Columns { text, types, rows: *rows, tables, seeded_keys: args.seeded_keys };
+    let PlanArgs { program: text, types, indexes, rows, tables, .. } = args;
+    let (rows, seeded_keys) = (*rows, args.seeded_keys);
+    let columns = Columns { text, types, indexes, rows, tables, seeded_keys };
     let params = args.params.as_deref().map(|name| find_params(name, common)).transpose()?;
     let memory_bytes = args.memory.map_or(u64::MAX, |mib| mib << 20);
     let minimize = match args.minimize {
@@ -118,7 +126,7 @@ pub fn plan(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     bar.inc(1);
     bar.finish_and_clear();
     let planned = Planned {
-        rows: *rows,
+        rows,
         slots: found.params.slots(),
         security_bits: found.params.security().bits(),
         base: found.base(),
@@ -130,18 +138,19 @@ pub fn plan(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
 
 /// For people.
 fn told(planned: &Planned, found: &Estimate, args: &PlanArgs, common: &Common) -> String {
-    let PlanArgs { program, types, rows, tables, .. } = args;
+    let PlanArgs { program, types, indexes, rows, tables, .. } = args;
     let layout = match planned.side_by_side {
         true => "side by side in a ciphertext",
         false => "each in a ciphertext of its own",
     };
     let lookups: String = tables.iter().map(|table| format!(" --lookup '{table}'")).collect();
+    let indexes: String = indexes.iter().map(|name| format!(" --index {name}")).collect();
     let insecure = if common.insecure_research { " --insecure-research" } else { "" };
     let failures = if common.allow_failures { " --allow-failures" } else { "" };
     format!(
         "{} of {} slots, {:.1} bits of security; {} of digits to base {}, {layout}\n{found}{}\n\n\
          its keys: everlevel keygen --params {}{insecure}{failures} --program '{program}' --types \
-         '{types}' --rows {rows}{lookups} --out keys",
+         '{types}'{indexes} --rows {rows}{lookups} --out keys",
         counted(found.blocks, "block"),
         planned.slots,
         planned.security_bits,
