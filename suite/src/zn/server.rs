@@ -1,5 +1,6 @@
 //! The stage of the server, which has no key.
 
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use std::{panic, thread};
@@ -7,7 +8,7 @@ use std::{panic, thread};
 use everlevel_bgv::{Ciphertext, CompactCiphertext, Evaluator, Product, ServerKeys};
 use everlevel_scheme::{Arithmetic, Params, SchemeError};
 use everlevel_wire::file::Existing;
-use everlevel_wire::{CiphertextReader, ProductResultWriter, WireError};
+use everlevel_wire::{Packed, ProductResultWriter, ReadAhead, WireError};
 use rayon::prelude::*;
 
 use super::protocol::{
@@ -21,7 +22,10 @@ use crate::stage::usage;
 use crate::steps::Steps;
 
 /// What is on its way to the file.
-type Results = Vec<CompactCiphertext>;
+type Results = Packed<CompactCiphertext>;
+
+/// Batches whose bytes wait in memory, 1.6 MB each with two threads.
+const AHEAD: usize = 1;
 
 /// `server_encrypted_compute INSTANCE COUNT`: the sums of products of digits, cut to what
 /// decryption needs.
@@ -44,14 +48,20 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let (replace, count) = (Existing::Replace, DIGITS * blocks);
     let download = ProductResultWriter::create(&params, &files.download, replace, count, &about)?;
     let (sender, receiver) = sync_channel(1);
+    let places = |batch: Range<usize>| OPERANDS * batch.start..OPERANDS * batch.end;
+    let order: Vec<Range<usize>> = batches(blocks).map(places).collect();
     let spent = if blocks == 1 {
         // The only batch waits in the channel: the only thread of the pool is this one.
-        compute_all(&mut steps, &params, blocks, &mut upload, sender)?;
+        compute_all(&mut steps, &params, order, |places| upload.read_range(places), sender)?;
         write_all(download, receiver)?
     } else {
+        let mut upload = ReadAhead::start(upload, order.clone(), AHEAD)?;
+        let read = |places| upload.read(places);
         thread::scope(|scope| {
             let writer = scope.spawn(move || write_all(download, receiver));
-            let computed = compute_all(&mut steps, &params, blocks, &mut upload, sender);
+            // A thread outside of the pool would be suspended and resumed three times a batch. The
+            // writer needs no thread of the pool, so that this one may wait for it.
+            let computed = rayon::scope(|_| compute_all(&mut steps, &params, order, read, sender));
             let written = writer.join().unwrap_or_else(|reason| panic::resume_unwind(reason));
             computed?;
             Ok::<_, SuiteError>(written?)
@@ -61,25 +71,26 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     steps.write(&instance)
 }
 
-/// Reads, computes and cuts batch by batch, and passes the results on.
+/// Reads, computes and cuts batch by batch, and passes the results on as they will be in the file.
 fn compute_all(
     steps: &mut Steps,
     params: &Params,
-    blocks: usize,
-    upload: &mut CiphertextReader,
+    order: Vec<Range<usize>>,
+    mut read: impl FnMut(Range<usize>) -> Result<Vec<Ciphertext>, WireError>,
     results: SyncSender<Results>,
 ) -> Result<(), SuiteError> {
     let evaluator = Evaluator::new(ServerKeys::empty(params));
-    for batch in batches(blocks) {
-        let places = OPERANDS * batch.start..OPERANDS * batch.end;
-        let operands = steps.time("Read inputs", || upload.read_range(places))?;
+    for places in order {
+        let operands = steps.time("Read inputs", || read(places))?;
         let sums = steps.time("Encrypted computation", || {
             let blocks = operands.par_chunks(OPERANDS).map(|block| multiply(&evaluator, block));
             blocks.collect::<Result<Vec<_>, _>>()
         })?;
+        drop(operands);
         let cut = steps.time("Compaction", || {
-            let sums = sums.par_iter().flatten();
-            sums.map(|sum| sum.compact_for_decryption(params)).collect::<Result<Results, _>>()
+            let sums = sums.into_par_iter().flatten().map(|sum| sum.into_compact(params));
+            let cut = sums.collect::<Result<Vec<_>, _>>()?;
+            Ok::<_, SuiteError>(Packed::new(params, &cut)?)
         })?;
         if results.send(cut).is_err() {
             // The writer failed, and says why.
@@ -98,7 +109,7 @@ fn write_all(
     let mut spent = Duration::ZERO;
     for batch in results {
         let start = Instant::now();
-        download.push_all(&batch)?;
+        download.push_packed(batch)?;
         spent += start.elapsed();
     }
     let start = Instant::now();
@@ -109,9 +120,7 @@ fn write_all(
 /// s_k = Σ a_i b_j over i + j = k for the digits of the left and the right factors of a block.
 fn multiply(evaluator: &Evaluator, block: &[Ciphertext]) -> Result<Vec<Product>, SchemeError> {
     let (a, b) = block.split_at(DIGITS);
-    let sum = |k: usize| {
-        let pairs: Vec<_> = (0..=k).map(|i| (&a[i], &b[k - i])).collect();
-        evaluator.sum_of_products(&pairs)
-    };
-    (0..DIGITS).map(sum).collect()
+    let pairs = |k: usize| (0..=k).map(|i| (&a[i], &b[k - i])).collect::<Vec<_>>();
+    let sums: [_; DIGITS] = std::array::from_fn(pairs);
+    evaluator.sums_of_products(&sums.each_ref().map(Vec::as_slice))
 }

@@ -234,8 +234,17 @@ impl Product {
         &self,
         params: &Params,
     ) -> Result<CompactCiphertext, SchemeError> {
+        self.clone().into_compact(params)
+    }
+
+    /// [`Product::compact_for_decryption`] of a product that is not needed any more, which is
+    /// transformed where it is.
+    ///
+    /// # Errors
+    /// As [`Product::compact_for_decryption`].
+    pub fn into_compact(self, params: &Params) -> Result<CompactCiphertext, SchemeError> {
         let meta = sound(params, self.meta, "the product", self.check(params))?;
-        compact(params, &meta, 2, self.tensor.coefficients(params.cpu()).into_iter())
+        compact(params, &meta, 2, self.tensor.into_coefficients(params.cpu()).into_iter())
     }
 }
 
