@@ -18,7 +18,7 @@ use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{blocks, open_upload, read_params};
 use crate::output::make_place_for;
-use crate::stage::usage;
+use crate::stage::{in_pool, usage};
 use crate::steps::Steps;
 
 /// What is on its way to the file.
@@ -59,9 +59,8 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
         let read = |places| upload.read(places);
         thread::scope(|scope| {
             let writer = scope.spawn(move || write_all(download, receiver));
-            // A thread outside of the pool would be suspended and resumed three times a batch. The
-            // writer needs no thread of the pool, so that this one may wait for it.
-            let computed = rayon::scope(|_| compute_all(&mut steps, &params, order, read, sender));
+            // It may wait there for the writer, which needs no thread of the pool.
+            let computed = in_pool(|| compute_all(&mut steps, &params, order, read, sender));
             let written = writer.join().unwrap_or_else(|reason| panic::resume_unwind(reason));
             computed?;
             Ok::<_, SuiteError>(written?)
