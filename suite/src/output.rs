@@ -3,6 +3,9 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+use std::{panic, thread};
 
 use crate::error::SuiteError;
 
@@ -60,4 +63,34 @@ pub(crate) fn make_place_for(path: &Path) -> Result<(), SuiteError> {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(SuiteError::io(path, &e)),
         _ => Ok(()),
     }
+}
+
+/// Writes what `compute` sends while it goes on, on a thread of its own, so that a disk that is
+/// behind makes only that one wait. How long it took to write.
+pub(crate) fn write_meanwhile<T: Send>(
+    write: impl FnMut(T) -> Result<(), SuiteError> + Send,
+    compute: impl FnOnce(SyncSender<T>) -> Result<(), SuiteError>,
+) -> Result<Duration, SuiteError> {
+    let (sender, receiver) = sync_channel(1);
+    thread::scope(|scope| {
+        let writer = scope.spawn(move || write_all(receiver, write));
+        let computed = compute(sender);
+        let written = writer.join().unwrap_or_else(|reason| panic::resume_unwind(reason));
+        computed?;
+        written
+    })
+}
+
+/// Writes all that comes. How long it took without waiting for it.
+pub(crate) fn write_all<T>(
+    results: Receiver<T>,
+    mut write: impl FnMut(T) -> Result<(), SuiteError>,
+) -> Result<Duration, SuiteError> {
+    let mut spent = Duration::ZERO;
+    for result in results {
+        let start = Instant::now();
+        write(result)?;
+        spent += start.elapsed();
+    }
+    Ok(spent)
 }

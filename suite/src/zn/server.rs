@@ -1,9 +1,7 @@
 //! The stage of the server, which has no key.
 
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
-use std::{panic, thread};
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use everlevel_bgv::{Ciphertext, CompactCiphertext, Evaluator, Product, ServerKeys};
 use everlevel_scheme::{Arithmetic, Params, SchemeError};
@@ -17,7 +15,7 @@ use super::protocol::{
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{blocks, open_upload, read_params};
-use crate::output::make_place_for;
+use crate::output::{make_place_for, write_all, write_meanwhile};
 use crate::stage::{in_pool, usage};
 use crate::steps::Steps;
 
@@ -46,27 +44,26 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
         open_upload(&params, &files.upload, &about, PART, OPERANDS * blocks)
     })?;
     let (replace, count) = (Existing::Replace, DIGITS * blocks);
-    let download = ProductResultWriter::create(&params, &files.download, replace, count, &about)?;
-    let (sender, receiver) = sync_channel(1);
+    let mut download =
+        ProductResultWriter::create(&params, &files.download, replace, count, &about)?;
+    let write = |records| Ok::<_, SuiteError>(download.push_packed(records)?);
     let places = |batch: Range<usize>| OPERANDS * batch.start..OPERANDS * batch.end;
     let order: Vec<Range<usize>> = batches(blocks).map(places).collect();
     let spent = if blocks == 1 {
         // The only batch waits in the channel: the only thread of the pool is this one.
+        let (sender, receiver) = sync_channel(1);
         compute_all(&mut steps, &params, order, |places| upload.read_range(places), sender)?;
-        write_all(download, receiver)?
+        write_all(receiver, write)?
     } else {
         let mut upload = ReadAhead::start(upload, order.clone(), AHEAD)?;
         let read = |places| upload.read(places);
-        thread::scope(|scope| {
-            let writer = scope.spawn(move || write_all(download, receiver));
-            // It may wait there for the writer, which needs no thread of the pool.
-            let computed = in_pool(|| compute_all(&mut steps, &params, order, read, sender));
-            let written = writer.join().unwrap_or_else(|reason| panic::resume_unwind(reason));
-            computed?;
-            Ok::<_, SuiteError>(written?)
+        // In the pool it may wait for the writer, which needs no thread of it.
+        write_meanwhile(write, |results| {
+            in_pool(|| compute_all(&mut steps, &params, order, read, results))
         })?
     };
     steps.add("Write outputs", spent);
+    steps.time("Write outputs", || download.finish_without_sync())?;
     steps.write(&instance)
 }
 
@@ -97,23 +94,6 @@ fn compute_all(
         }
     }
     Ok(())
-}
-
-/// Writes results as they come, while the next ones are computed: a disk that is behind makes only
-/// this thread wait. How long it took without waiting for results.
-fn write_all(
-    mut download: ProductResultWriter,
-    results: Receiver<Results>,
-) -> Result<Duration, WireError> {
-    let mut spent = Duration::ZERO;
-    for batch in results {
-        let start = Instant::now();
-        download.push_packed(batch)?;
-        spent += start.elapsed();
-    }
-    let start = Instant::now();
-    download.finish_without_sync()?;
-    Ok(spent + start.elapsed())
 }
 
 /// s_k = Σ a_i b_j over i + j = k for the digits of the left and the right factors of a block.
