@@ -94,3 +94,38 @@ pub(crate) fn write_all<T>(
     }
     Ok(spent)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_meanwhile_is_in_order() {
+        let mut found = Vec::new();
+        let write = |x: u32| {
+            found.push(x);
+            Ok(())
+        };
+        let compute = |results: SyncSender<u32>| {
+            assert!((0..100).all(|x| results.send(x).is_ok()));
+            Ok(())
+        };
+        write_meanwhile(write, compute).unwrap();
+        assert!(found.into_iter().eq(0..100));
+    }
+
+    /// Whoever computes is told to stop by a channel without a receiver.
+    #[test]
+    fn failures_of_either_side_end_both() {
+        let failed = || SuiteError::io(Path::new("file"), &std::io::Error::other("full"));
+        let mut sent = 0;
+        let compute = |results: SyncSender<u32>| {
+            sent = (0..100).take_while(|x| results.send(*x).is_ok()).count();
+            Ok(())
+        };
+        assert_eq!(write_meanwhile(|_: u32| Err(failed()), compute), Err(failed()));
+        assert!(sent < 100, "{sent}");
+        let compute = |_: SyncSender<u32>| Err(failed());
+        assert_eq!(write_meanwhile(|_: u32| Ok(()), compute), Err(failed()));
+    }
+}
