@@ -37,8 +37,8 @@ pub const fn coefficient_position(log_n: u32, c: usize) -> usize {
 /// Coefficients that differ in their low bits alone.
 const GROUP: usize = 64;
 
-/// Where the coefficients of a polynomial are stored, for passes over all of them: two tables, which
-/// take fewer calls of [`coefficient_position`].
+/// Where the coefficients of a polynomial are stored, for passes over all of them: two tables,
+/// which take fewer calls of [`coefficient_position`].
 ///
 /// Positions permute the bits of c, so that those of the low bits and of the others are added.
 pub struct NaturalOrder {
