@@ -37,7 +37,7 @@ pub(crate) fn generate_key(
 /// The parameters, which have to be those of a workload: sums that fit below its plaintext modulus
 /// wrap below another one, and nothing would show it.
 pub(crate) fn read_params(wanted: &ParamsSpec, parameters: &Path) -> Result<Params, SuiteError> {
-    let options = ReadOptions::default();
+    let options = limited();
     let bytes = read_file(parameters, options.max_bytes)?;
     let spec = wire_params::spec_from_bytes(&bytes, &options)?.0;
     if spec != *wanted {
@@ -55,7 +55,7 @@ pub(crate) fn read_key(
     parameters: &Path,
     secret_key: &Path,
 ) -> Result<SecretKey, SuiteError> {
-    let (params, options) = (read_params(wanted, parameters)?, ReadOptions::default());
+    let (params, options) = (read_params(wanted, parameters)?, limited());
     let bytes = read_file(secret_key, options.max_bytes)?;
     Ok(secret_key::from_bytes(&params, &bytes, &options)?.0)
 }
@@ -87,9 +87,18 @@ pub(crate) fn check_file(
     Ok(())
 }
 
-/// Noise bounds of encryptions under the secret key.
+/// Bytes that a stage reads at a time of what others made, at most: several times what any has to,
+/// also with a ciphertext for each of hundreds of threads.
+const LARGEST: u64 = 1 << 30;
+
+/// Noise bounds of nobody, and no memory for what cannot be right.
+pub(crate) fn limited() -> ReadOptions {
+    ReadOptions::default().limited_to(LARGEST)
+}
+
+/// The same with noise bounds of encryptions under the secret key.
 pub(crate) fn fresh() -> ReadOptions {
-    ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret))
+    limited().believing(BoundPolicy::Fresh(Encryption::Secret))
 }
 
 /// A part of an upload: a file of `count` ciphertexts, fresh from the secret key, each of which has

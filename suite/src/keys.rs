@@ -6,9 +6,10 @@ use everlevel_bgv::SecretKey;
 use everlevel_ring::sample::system_rng;
 use everlevel_scheme::{KeyPlan, Params};
 use everlevel_wire::file::{Existing, read_file, write_secret_file};
-use everlevel_wire::{Metadata, ReadOptions, generate_to_file, secret_key};
+use everlevel_wire::{Metadata, generate_to_file, secret_key};
 
 use crate::error::SuiteError;
+use crate::keyless::limited;
 use crate::output::make_place_for;
 
 /// Writes a new secret key, and then the server's keys of a plan. What is in the place of either is
@@ -33,6 +34,6 @@ pub(crate) fn generate(
 
 /// The secret key.
 pub(crate) fn read_secret(params: &Params, path: &Path) -> Result<SecretKey, SuiteError> {
-    let options = ReadOptions::default();
+    let options = limited();
     Ok(secret_key::from_bytes(params, &read_file(path, options.max_bytes)?, &options)?.0)
 }

@@ -3,6 +3,9 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+use std::{panic, thread};
 
 use crate::error::SuiteError;
 
@@ -59,5 +62,70 @@ pub(crate) fn make_place_for(path: &Path) -> Result<(), SuiteError> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(SuiteError::io(path, &e)),
         _ => Ok(()),
+    }
+}
+
+/// Writes what `compute` sends while it goes on, on a thread of its own, so that a disk that is
+/// behind makes only that one wait. How long it took to write.
+pub(crate) fn write_meanwhile<T: Send>(
+    write: impl FnMut(T) -> Result<(), SuiteError> + Send,
+    compute: impl FnOnce(SyncSender<T>) -> Result<(), SuiteError>,
+) -> Result<Duration, SuiteError> {
+    let (sender, receiver) = sync_channel(1);
+    thread::scope(|scope| {
+        let writer = scope.spawn(move || write_all(receiver, write));
+        let computed = compute(sender);
+        let written = writer.join().unwrap_or_else(|reason| panic::resume_unwind(reason));
+        computed?;
+        written
+    })
+}
+
+/// Writes all that comes. How long it took without waiting for it.
+pub(crate) fn write_all<T>(
+    results: Receiver<T>,
+    mut write: impl FnMut(T) -> Result<(), SuiteError>,
+) -> Result<Duration, SuiteError> {
+    let mut spent = Duration::ZERO;
+    for result in results {
+        let start = Instant::now();
+        write(result)?;
+        spent += start.elapsed();
+    }
+    Ok(spent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_meanwhile_is_in_order() {
+        let mut found = Vec::new();
+        let write = |x: u32| {
+            found.push(x);
+            Ok(())
+        };
+        let compute = |results: SyncSender<u32>| {
+            assert!((0..100).all(|x| results.send(x).is_ok()));
+            Ok(())
+        };
+        write_meanwhile(write, compute).unwrap();
+        assert!(found.into_iter().eq(0..100));
+    }
+
+    /// Whoever computes is told to stop by a channel without a receiver.
+    #[test]
+    fn failures_of_either_side_end_both() {
+        let failed = || SuiteError::io(Path::new("file"), &std::io::Error::other("full"));
+        let mut sent = 0;
+        let compute = |results: SyncSender<u32>| {
+            sent = (0..100).take_while(|x| results.send(*x).is_ok()).count();
+            Ok(())
+        };
+        assert_eq!(write_meanwhile(|_: u32| Err(failed()), compute), Err(failed()));
+        assert!(sent < 100, "{sent}");
+        let compute = |_: SyncSender<u32>| Err(failed());
+        assert_eq!(write_meanwhile(|_: u32| Ok(()), compute), Err(failed()));
     }
 }

@@ -65,7 +65,8 @@ pub use modulus::{Modulus, ShoupFactor};
 pub use ntt::{NttTable, Powers, TensorTable};
 pub use operations::Operations;
 pub use order::{
-    coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural,
+    NaturalOrder, coefficient_position, evaluation_exponent, evaluation_index, gather_natural,
+    scatter_natural,
 };
 pub use packed::{PACKED_BITS, pack, packed_words, unpack};
 pub use ports::{Ports, read_through};

@@ -34,31 +34,52 @@ pub const fn coefficient_position(log_n: u32, c: usize) -> usize {
     (c & half) | if half >= 64 { transpose_in_group(place) } else { place }
 }
 
-/// Where all coefficients are stored, in natural order. Positions permute the bits of c, so that
-/// those of the low bits and of the others are added.
-fn positions(log_n: u32) -> impl Iterator<Item = usize> {
-    let n = 1usize << log_n;
-    let low: [usize; 64] = std::array::from_fn(|c| coefficient_position(log_n, c % n));
-    (0..n).step_by(64).flat_map(move |c| {
-        let high = coefficient_position(log_n, c);
-        low.into_iter().take(n).map(move |low| high | low)
-    })
+/// Coefficients that differ in their low bits alone.
+const GROUP: usize = 64;
+
+/// Where the coefficients of a polynomial are stored, for passes over all of them: two tables,
+/// which take fewer calls of [`coefficient_position`].
+///
+/// Positions permute the bits of c, so that those of the low bits and of the others are added.
+pub struct NaturalOrder {
+    low: [usize; GROUP],
+    high: Vec<usize>,
+}
+
+impl NaturalOrder {
+    /// Of polynomials with 2^log_n coefficients. Expects 1 <= log_n < 64.
+    pub fn new(log_n: u32) -> Self {
+        let n = 1usize << log_n;
+        NaturalOrder {
+            low: std::array::from_fn(|c| coefficient_position(log_n, c % n)),
+            high: (0..n).step_by(GROUP).map(|c| coefficient_position(log_n, c)).collect(),
+        }
+    }
+
+    /// Where coefficient c is stored.
+    ///
+    /// # Panics
+    /// If c is far above the degree.
+    #[inline]
+    pub fn position(&self, c: usize) -> usize {
+        self.high[c / GROUP] | self.low[c % GROUP]
+    }
 }
 
 /// Copies a polynomial from coefficient order to natural order (c at index c). `stored` has 2^log_n
 /// entries.
 pub fn gather_natural<T: Copy>(log_n: u32, stored: &[T]) -> Vec<T> {
     assert_eq!(stored.len(), 1 << log_n, "expected 2^{log_n} coefficients");
-    let mut natural = Vec::with_capacity(stored.len());
-    positions(log_n).for_each(|position| natural.push(stored[position]));
-    natural
+    let order = NaturalOrder::new(log_n);
+    (0..stored.len()).map(|c| stored[order.position(c)]).collect()
 }
 
 /// Copies a polynomial from natural order to coefficient order. Both slices have 2^log_n entries.
 pub fn scatter_natural<T: Copy>(log_n: u32, natural: &[T], stored: &mut [T]) {
     assert_eq!(natural.len(), 1 << log_n, "expected 2^{log_n} coefficients");
     assert_eq!(stored.len(), natural.len(), "expected 2^{log_n} places");
-    positions(log_n).zip(natural).for_each(|(position, &value)| stored[position] = value);
+    let order = NaturalOrder::new(log_n);
+    natural.iter().enumerate().for_each(|(c, &value)| stored[order.position(c)] = value);
 }
 
 /// The exponent e, odd and below 2n = 2^(log_n + 1), such that `index` of the evaluation order
@@ -146,6 +167,8 @@ mod tests {
             scatter_natural(log_n, &natural, &mut stored);
             assert_eq!(gather_natural(log_n, &stored), natural);
             assert!(natural.iter().all(|&c| stored[coefficient_position(log_n, c)] == c));
+            let order = NaturalOrder::new(log_n);
+            assert!(natural.iter().all(|&c| order.position(c) == coefficient_position(log_n, c)));
         }
         assert_eq!(coefficient_position(4, 1), 4);
         assert_eq!(coefficient_position(4, 8), 8);

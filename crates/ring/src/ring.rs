@@ -1,6 +1,6 @@
 //! The ring Z\[X\]/Φ_m(X) with its primes.
 
-use everlevel_arith::{Axes, Axis, Modulus, gather_natural, primes, scatter_natural};
+use everlevel_arith::{Axes, Axis, Modulus, NaturalOrder, gather_natural, primes, scatter_natural};
 
 use crate::basis::{Basis, MAX_PRIMES};
 use crate::error::RingError;
@@ -167,6 +167,14 @@ impl Ring {
         match &self.kind {
             IndexKind::PowerOfTwo { log_degree } => gather_natural(*log_degree, stored),
             IndexKind::Odd(_) => stored.to_vec(),
+        }
+    }
+
+    /// Where coefficients in natural order are stored; nothing if that is the stored order.
+    pub(crate) fn stored_places(&self) -> Option<NaturalOrder> {
+        match &self.kind {
+            IndexKind::PowerOfTwo { log_degree } => Some(NaturalOrder::new(*log_degree)),
+            IndexKind::Odd(_) => None,
         }
     }
 

@@ -59,6 +59,32 @@ pub fn pack(values: &[u64], width: u32, out: &mut [u8]) {
     }
 }
 
+/// Values that take whole bytes together, whatever their width: as many bytes as a value has bits.
+const GROUP: usize = 8;
+
+/// How many groups of `count` values end at least eight bytes before the end and may be moved as
+/// whole words.
+fn groups(count: usize, width: u32, bytes: usize) -> usize {
+    if width > ONE_WORD { 0 } else { (bytes.saturating_sub(8) / width as usize).min(count / GROUP) }
+}
+
+/// Unpacks [`groups`], of which each has its values at the same places, and returns the largest
+/// value.
+#[inline(always)]
+fn unpack_groups(bytes: &[u8], width: usize, mask: u64, out: &mut [u64]) -> u64 {
+    let (groups, mut largest) = (out.as_chunks_mut::<GROUP>().0, 0u64);
+    for (i, group) in groups.iter_mut().enumerate() {
+        let part = &bytes[i * width..(i + 1) * width + 8];
+        for (k, value) in group.iter_mut().enumerate() {
+            let (at, shift) = (k * width / 8, k * width % 8);
+            let word = u64::from_le_bytes(part[at..at + 8].try_into().unwrap_or_default());
+            *value = word >> shift & mask;
+            largest = largest.max(*value);
+        }
+    }
+    largest
+}
+
 /// Unpacks into `out` and returns the largest value; none if `bytes` has another length than
 /// [`packed_len`] or ends in bits that are not 0.
 pub fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
@@ -70,15 +96,14 @@ pub fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
         return None;
     }
     let mask = u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0);
-    let mut largest = 0;
-    let (fast, rest) = out.split_at_mut(movable(out.len(), width, bytes.len()));
-    let mut at = 0usize;
-    for value in fast {
-        let word = u64::from_le_bytes(bytes[at / 8..at / 8 + 8].try_into().unwrap_or_default());
-        *value = word >> (at % 8) & mask;
-        largest = largest.max(*value);
-        at += width as usize;
-    }
+    let (fast, rest) = out.split_at_mut(GROUP * groups(out.len(), width, bytes.len()));
+    // Most residues of ciphertexts have one of two widths, for which places are constants.
+    let mut largest = match width {
+        48 => unpack_groups(bytes, 48, mask, fast),
+        50 => unpack_groups(bytes, 50, mask, fast),
+        width => unpack_groups(bytes, width as usize, mask, fast),
+    };
+    let mut at = fast.len() * width as usize;
     for value in rest {
         let (mut gathered, mut have, mut place) = (0u128, 0, at / 8);
         let skip = at as u32 % 8;

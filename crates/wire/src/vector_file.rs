@@ -15,9 +15,10 @@ use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
 use crate::file_keys::open_layout;
 use crate::format::{Entry, Layout, Owners, encode_head};
-use crate::id::{ParamsId, digest};
+use crate::id::ParamsId;
 use crate::manifest::bytes::digest_of_file;
 use crate::options::ReadOptions;
+use crate::packed::Packed;
 use crate::places::Bound;
 use crate::record::Record;
 use crate::summary::Metadata;
@@ -103,22 +104,29 @@ impl<T: Record> VectorWriter<T> {
     /// Writes the next elements, whose records are made in parallel.
     ///
     /// # Errors
-    /// One of other parameters, of another owner than those before or, after those of a known one,
-    /// of an unknown one, or the reverse; more than were announced; what the system refuses.
+    /// As [`VectorWriter::push_packed`]; elements of other parameters.
     pub fn push_all(&mut self, all: &[T]) -> Result<(), WireError> {
-        if all.len() > self.count - self.entries.len() {
+        self.push_packed(Packed::new(&self.params, all)?)
+    }
+
+    /// Writes the next elements, whose records were made before. It starts no work on other
+    /// threads, so that a thread that does nothing but write waits for none.
+    ///
+    /// # Errors
+    /// Records of other parameters, of another owner than those before or, after those of a known
+    /// one, of an unknown one, or the reverse; more than were announced; what the system refuses.
+    pub fn push_packed(&mut self, packed: Packed<T>) -> Result<(), WireError> {
+        let Packed { id: found, owners, records, .. } = packed;
+        if records.len() > self.count - self.entries.len() {
             return Err(WireError::malformed("elements of the file", self.count, "more"));
         }
+        let expected = ParamsId::of(&self.params);
+        if found != expected {
+            let name = self.params.name().into();
+            return Err(WireError::OtherParams { found, expected, name });
+        }
         let before = (!self.entries.is_empty()).then_some(self.owners.owner);
-        let owners = all.iter().map(Record::record_owner);
         self.owners = Owners::common(before.into_iter().chain(owners))?;
-        let record = |x: &T| {
-            let record = x.planned(&self.params)?;
-            let mut bytes = vec![0; record.length];
-            x.fill(&self.params, &mut bytes);
-            Ok((record.entry(digest(&[&bytes])), bytes))
-        };
-        let records = all.par_iter().map(record).collect::<Result<Vec<_>, WireError>>()?;
         for (entry, bytes) in records {
             self.write(&bytes)?;
             self.entries.push(entry);

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::protocol::{LARGEST_SCORE, PAYLOAD, PAYLOAD_LEVEL, Task, Workload};
 use crate::error::SuiteError;
+use crate::stage::in_pool;
 
 /// Coordinates whose products with the query are added in one pass over the sums of a chunk.
 const TOGETHER: usize = 16;
@@ -110,9 +111,7 @@ impl Search {
         database: &mut (impl Database<S> + Send),
         task: Task,
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
-        // A thread outside of the pool would be suspended and resumed at each of several thousand
-        // parallel steps.
-        rayon::scope(|_| {
+        in_pool(|| {
             let scores = self.scores(scheme, query, database)?;
             match task {
                 Task::Count => Ok(vec![self.count(scheme, &scores)?]),

@@ -4,7 +4,7 @@ use everlevel_bgv::{Ciphertext, SecretKey};
 use everlevel_ring::sample::{Seed, system_rng};
 use everlevel_scheme::{Level, Plaintext};
 use everlevel_wire::file::{Existing, read_file};
-use everlevel_wire::{PlacedWriter, Places, ReadOptions, results};
+use everlevel_wire::{PlacedWriter, Places, results};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -15,7 +15,7 @@ use super::protocol::{
 };
 use super::rounding::{Rotation, check};
 use crate::error::SuiteError;
-use crate::keyless::{batches, check_file};
+use crate::keyless::{batches, check_file, limited};
 use crate::keys::{self, read_secret};
 use crate::numbers::{Bytes, Words, to_bytes};
 use crate::output::{Output, make_place_for};
@@ -164,7 +164,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     make_place_for(&files.sums)?;
     let params = workload.params()?;
     let secret = read_secret(&params, &files.secret_key)?;
-    let options = ReadOptions::default();
+    let options = limited();
     let bytes = read_file(&files.download, options.max_bytes)?;
     let (found, known) = results::from_bytes(&params, &bytes, &options)?;
     let wanted = result_metadata(&workload.instance, task);

@@ -7,6 +7,7 @@ use everlevel_bgv::{Ciphertext, CompactCiphertext, Evaluator, Product, SeededCip
 use everlevel_ring::Cpu;
 use everlevel_scheme::{Params, SchemeError};
 use everlevel_wire::{FileKeys, ReadAhead, SeededReader, WireError, results};
+use rayon::prelude::*;
 
 use super::circuit::{Database, Search};
 use super::protocol::{
@@ -19,8 +20,8 @@ use crate::steps::Steps;
 
 /// Bytes of expanded keys that are kept.
 const KEY_CACHE: u64 = 1 << 30;
-/// Parts of the database that wait in memory, each of up to 34 MB: enough for the disk to work
-/// while coordinates of the query are expanded.
+/// Parts of the database that wait in memory, each of up to 34 MB, and no more than there are
+/// chunks: enough for the disk to work while coordinates of the query are expanded.
 const AHEAD: usize = 4;
 
 /// `server_encrypted_compute SIZE ...`: sums that the client counts matches by, or finds their
@@ -72,7 +73,7 @@ pub(super) fn cut(
     params: &Params,
     found: &[Ciphertext],
 ) -> Result<Vec<CompactCiphertext>, SchemeError> {
-    found.iter().map(|sum| sum.compact_for_decryption(params)).collect()
+    found.par_iter().map(|sum| sum.compact_for_decryption(params)).collect()
 }
 
 /// The file of results.
@@ -118,7 +119,7 @@ impl Upload {
             }
         };
         let order = search.row_order().map(|part| places_of_rows(dimension, part)).collect();
-        let rows = ReadAhead::start(rows, order, AHEAD)?;
+        let rows = ReadAhead::start(rows, order, AHEAD.min(chunks))?;
         Ok(Upload { dimension, rows, payloads, reading: Duration::ZERO })
     }
 }

@@ -6,7 +6,7 @@ use everlevel_bgv::{Ciphertext, SecretKey};
 use everlevel_ring::sample::{Seed, system_rng};
 use everlevel_scheme::Plaintext;
 use everlevel_wire::file::Existing;
-use everlevel_wire::{PlacedWriter, Places, ProductReader, ReadOptions};
+use everlevel_wire::{PlacedWriter, Places, ProductReader};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -16,7 +16,7 @@ use super::protocol::{
 };
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::keyless::{self, batches, blocks, check_file, read_key};
+use crate::keyless::{self, batches, blocks, check_file, limited, read_key};
 use crate::numbers::{Lines, Words, to_bytes};
 use crate::output::{Output, make_place_for};
 use crate::stage::usage;
@@ -149,7 +149,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     make_place_for(&files.results)?;
     let secret = read_key(&spec(), &files.parameters, &files.secret_key)?;
     let params = secret.params();
-    let (slots, options) = (params.slots(), ReadOptions::default());
+    let (slots, options) = (params.slots(), limited());
     let blocks = blocks(&instance, slots);
     let mut results = ProductReader::open(params, &files.download, options)?;
     check_file(&metadata(&instance), results.metadata(), results.len(), CLASSES * blocks)?;

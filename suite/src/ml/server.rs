@@ -1,11 +1,12 @@
 //! The stages of the server, which has no key.
 
+use std::ops::Range;
 use std::path::Path;
 
 use everlevel_bgv::{Ciphertext, Evaluator, Product, ServerKeys};
 use everlevel_scheme::{Arithmetic, SchemeError};
-use everlevel_wire::ProductWriter;
 use everlevel_wire::file::Existing;
+use everlevel_wire::{ProductWriter, ReadAhead, WireError};
 use rayon::prelude::*;
 
 use super::model::Model;
@@ -16,6 +17,12 @@ use crate::keyless::{blocks, open_upload, read_params};
 use crate::output::make_place_for;
 use crate::stage::usage;
 use crate::steps::Steps;
+
+/// Pixels whose bytes are read at a time, into memory that is used again, while those before them
+/// are unpacked.
+const TOGETHER: usize = 32;
+/// Parts whose bytes wait in memory.
+const AHEAD: usize = 1;
 
 /// `server_preprocess_model [MODEL]`: the model, that of train.py unless a file is named, as
 /// `server_encrypted_compute` reads it.
@@ -52,20 +59,33 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let blocks = blocks(&instance, params.slots());
     let known = metadata(&instance);
     let mut upload = steps.time("Read inputs", || {
-        open_upload(&params, &files.upload, &known, PART, INPUTS * blocks)
+        let upload = open_upload(&params, &files.upload, &known, PART, INPUTS * blocks)?;
+        Ok::<_, SuiteError>(ReadAhead::start(upload, (0..blocks).flat_map(parts).collect(), AHEAD)?)
     })?;
     let (replace, count) = (Existing::Replace, CLASSES * blocks);
     let mut download = ProductWriter::create(&params, &files.download, replace, count, &known)?;
     let evaluator = Evaluator::new(ServerKeys::empty(&params));
     for block in 0..blocks {
-        let pixels = steps
-            .time("Read inputs", || upload.read_range(INPUTS * block..INPUTS * (block + 1)))?;
+        let pixels = steps.time("Read inputs", || {
+            let mut pixels = Vec::with_capacity(INPUTS);
+            for part in parts(block) {
+                pixels.extend(upload.read(part)?);
+            }
+            Ok::<_, WireError>(pixels)
+        })?;
         let results =
             steps.time("Encrypted computation", || results(&evaluator, &model, &pixels))?;
         steps.time("Write outputs", || download.push_all(&results))?;
     }
     steps.time("Write outputs", || download.finish_without_sync())?;
     steps.write(&instance)
+}
+
+/// Where the pixels of a block are in the upload, some of them at a time.
+fn parts(block: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = INPUTS * (block + 1);
+    let part = move |first| first..(first + TOGETHER).min(end);
+    (INPUTS * block..end).step_by(TOGETHER).map(part)
 }
 
 /// The results of the model for a block of images.

@@ -7,7 +7,7 @@ use everlevel_bgv::CompactCiphertext;
 use everlevel_ring::sample::system_rng;
 use everlevel_scheme::{Params, Plaintext};
 use everlevel_wire::file::{Existing, read_file, write_secret_file};
-use everlevel_wire::{PlacedWriter, Places, ReadOptions, results};
+use everlevel_wire::{PlacedWriter, Places, results};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -17,7 +17,7 @@ use super::protocol::{
     BITS, BLOCK, Content, Files, PART, PER_BLOCK, ROUND_KEYS, Task, Workload, metadata,
 };
 use crate::error::SuiteError;
-use crate::keyless::check_file;
+use crate::keyless::{check_file, limited};
 use crate::keys::{self, read_secret};
 use crate::numbers::{Bytes, Words, read_hex, to_bytes};
 use crate::output::{Output, make_place_for};
@@ -89,7 +89,7 @@ fn read_results(
     content: Content,
     count: usize,
 ) -> Result<Vec<CompactCiphertext>, SuiteError> {
-    let options = ReadOptions::default();
+    let options = limited();
     let bytes = read_file(path, options.max_bytes)?;
     let (found, known) = results::from_bytes(params, &bytes, &options)?;
     check_file(&metadata(&workload.instance, content), &known, found.len(), count)?;

@@ -25,6 +25,7 @@ use crate::instance::Instance;
 use crate::keyless::{check_file, open_upload};
 use crate::numbers::{Bytes, read_hex};
 use crate::output::{Output, make_place_for};
+use crate::stage::in_pool;
 use crate::steps::{REPORT, Steps};
 
 /// Bytes of expanded keys that are kept.
@@ -160,8 +161,9 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
             let maximum = steps.time("Plan", || Maximum::new(&evaluator, &params, levels, bits))?;
             // Nobody knows the weights of this run before its data are there.
             let mut random = system_rng()?;
+            let mut draw = || random.next_u64();
             let result = steps.time("Encrypted computation", || {
-                maximum.run(&evaluator, &states, &mut || random.next_u64())
+                in_pool(|| maximum.run(&evaluator, &states, &mut draw))
             })?;
             ("Maximum", result)
         }
@@ -169,8 +171,10 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
             let level = states.iter().map(Ciphertext::level).max().unwrap_or(Level(0));
             let inner = steps.time("Plan", || InnerProduct::new(&evaluator, placement, level))?;
             let result = steps.time("Encrypted computation", || {
-                let products = states.par_iter().map(|state| inner.products(&evaluator, state));
-                inner.total(&evaluator, products.collect::<Result<_, _>>()?)
+                in_pool(|| {
+                    let products = states.par_iter().map(|state| inner.products(&evaluator, state));
+                    inner.total(&evaluator, products.collect::<Result<_, _>>()?)
+                })
             })?;
             ("Inner product", result)
         }

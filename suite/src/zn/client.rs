@@ -4,7 +4,7 @@ use everlevel_bgv::{Ciphertext, CompactCiphertext, SecretKey};
 use everlevel_ring::sample::{Seed, system_rng};
 use everlevel_scheme::Plaintext;
 use everlevel_wire::file::Existing;
-use everlevel_wire::{PlacedWriter, Places, ProductResultReader, ReadOptions};
+use everlevel_wire::{PlacedWriter, Places, ProductResultReader};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -13,7 +13,7 @@ use super::protocol::{
 };
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::keyless::{self, blocks, check_file, read_key};
+use crate::keyless::{self, blocks, check_file, limited, read_key};
 use crate::numbers::{Lines, Words, to_bytes};
 use crate::output::{Output, make_place_for};
 use crate::stage::usage;
@@ -112,8 +112,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let slots = secret.params().slots();
     let blocks = blocks(&instance, slots);
     use_threads(blocks);
-    let options = ReadOptions::default();
-    let mut sums = ProductResultReader::open(secret.params(), &files.download, options)?;
+    let mut sums = ProductResultReader::open(secret.params(), &files.download, limited())?;
     check_file(&metadata(&instance), sums.metadata(), sums.len(), DIGITS * blocks)?;
     let mut out = Output::create(files.products)?;
     for batch in batches(blocks) {

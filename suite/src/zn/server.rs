@@ -1,13 +1,12 @@
 //! The stage of the server, which has no key.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
-use std::{panic, thread};
+use std::ops::Range;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use everlevel_bgv::{Ciphertext, CompactCiphertext, Evaluator, Product, ServerKeys};
 use everlevel_scheme::{Arithmetic, Params, SchemeError};
 use everlevel_wire::file::Existing;
-use everlevel_wire::{CiphertextReader, ProductResultWriter, WireError};
+use everlevel_wire::{Packed, ProductResultWriter, ReadAhead, WireError};
 use rayon::prelude::*;
 
 use super::protocol::{
@@ -16,12 +15,15 @@ use super::protocol::{
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{blocks, open_upload, read_params};
-use crate::output::make_place_for;
-use crate::stage::usage;
+use crate::output::{make_place_for, write_all, write_meanwhile};
+use crate::stage::{in_pool, usage};
 use crate::steps::Steps;
 
 /// What is on its way to the file.
-type Results = Vec<CompactCiphertext>;
+type Results = Packed<CompactCiphertext>;
+
+/// Batches whose bytes wait in memory, 1.6 MB each with two threads.
+const AHEAD: usize = 1;
 
 /// `server_encrypted_compute INSTANCE COUNT`: the sums of products of digits, cut to what
 /// decryption needs.
@@ -42,44 +44,49 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
         open_upload(&params, &files.upload, &about, PART, OPERANDS * blocks)
     })?;
     let (replace, count) = (Existing::Replace, DIGITS * blocks);
-    let download = ProductResultWriter::create(&params, &files.download, replace, count, &about)?;
-    let (sender, receiver) = sync_channel(1);
+    let mut download =
+        ProductResultWriter::create(&params, &files.download, replace, count, &about)?;
+    let write = |records| Ok::<_, SuiteError>(download.push_packed(records)?);
+    let places = |batch: Range<usize>| OPERANDS * batch.start..OPERANDS * batch.end;
+    let order: Vec<Range<usize>> = batches(blocks).map(places).collect();
     let spent = if blocks == 1 {
         // The only batch waits in the channel: the only thread of the pool is this one.
-        compute_all(&mut steps, &params, blocks, &mut upload, sender)?;
-        write_all(download, receiver)?
+        let (sender, receiver) = sync_channel(1);
+        compute_all(&mut steps, &params, order, |places| upload.read_range(places), sender)?;
+        write_all(receiver, write)?
     } else {
-        thread::scope(|scope| {
-            let writer = scope.spawn(move || write_all(download, receiver));
-            let computed = compute_all(&mut steps, &params, blocks, &mut upload, sender);
-            let written = writer.join().unwrap_or_else(|reason| panic::resume_unwind(reason));
-            computed?;
-            Ok::<_, SuiteError>(written?)
+        let mut upload = ReadAhead::start(upload, order.clone(), AHEAD)?;
+        let read = |places| upload.read(places);
+        // In the pool it may wait for the writer, which needs no thread of it.
+        write_meanwhile(write, |results| {
+            in_pool(|| compute_all(&mut steps, &params, order, read, results))
         })?
     };
     steps.add("Write outputs", spent);
+    steps.time("Write outputs", || download.finish_without_sync())?;
     steps.write(&instance)
 }
 
-/// Reads, computes and cuts batch by batch, and passes the results on.
+/// Reads, computes and cuts batch by batch, and passes the results on as they will be in the file.
 fn compute_all(
     steps: &mut Steps,
     params: &Params,
-    blocks: usize,
-    upload: &mut CiphertextReader,
+    order: Vec<Range<usize>>,
+    mut read: impl FnMut(Range<usize>) -> Result<Vec<Ciphertext>, WireError>,
     results: SyncSender<Results>,
 ) -> Result<(), SuiteError> {
     let evaluator = Evaluator::new(ServerKeys::empty(params));
-    for batch in batches(blocks) {
-        let places = OPERANDS * batch.start..OPERANDS * batch.end;
-        let operands = steps.time("Read inputs", || upload.read_range(places))?;
+    for places in order {
+        let operands = steps.time("Read inputs", || read(places))?;
         let sums = steps.time("Encrypted computation", || {
             let blocks = operands.par_chunks(OPERANDS).map(|block| multiply(&evaluator, block));
             blocks.collect::<Result<Vec<_>, _>>()
         })?;
+        drop(operands);
         let cut = steps.time("Compaction", || {
-            let sums = sums.par_iter().flatten();
-            sums.map(|sum| sum.compact_for_decryption(params)).collect::<Result<Results, _>>()
+            let sums = sums.into_par_iter().flatten().map(|sum| sum.into_compact(params));
+            let cut = sums.collect::<Result<Vec<_>, _>>()?;
+            Ok::<_, SuiteError>(Packed::new(params, &cut)?)
         })?;
         if results.send(cut).is_err() {
             // The writer failed, and says why.
@@ -89,29 +96,10 @@ fn compute_all(
     Ok(())
 }
 
-/// Writes results as they come, while the next ones are computed: a disk that is behind makes only
-/// this thread wait. How long it took without waiting for results.
-fn write_all(
-    mut download: ProductResultWriter,
-    results: Receiver<Results>,
-) -> Result<Duration, WireError> {
-    let mut spent = Duration::ZERO;
-    for batch in results {
-        let start = Instant::now();
-        download.push_all(&batch)?;
-        spent += start.elapsed();
-    }
-    let start = Instant::now();
-    download.finish_without_sync()?;
-    Ok(spent + start.elapsed())
-}
-
 /// s_k = Σ a_i b_j over i + j = k for the digits of the left and the right factors of a block.
 fn multiply(evaluator: &Evaluator, block: &[Ciphertext]) -> Result<Vec<Product>, SchemeError> {
     let (a, b) = block.split_at(DIGITS);
-    let sum = |k: usize| {
-        let pairs: Vec<_> = (0..=k).map(|i| (&a[i], &b[k - i])).collect();
-        evaluator.sum_of_products(&pairs)
-    };
-    (0..DIGITS).map(sum).collect()
+    let pairs = |k: usize| (0..=k).map(|i| (&a[i], &b[k - i])).collect::<Vec<_>>();
+    let sums: [_; DIGITS] = std::array::from_fn(pairs);
+    evaluator.sums_of_products(&sums.each_ref().map(Vec::as_slice))
 }

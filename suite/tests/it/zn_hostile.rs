@@ -156,6 +156,11 @@ fn parameters_that_are_cut_or_of_another_workload() {
             assert_eq!(code, "wire.truncated", "{stage}: {length} bytes");
         }
     }
+    // Nothing is read of a file that is too large to be right. It takes no place on the disk.
+    fs::File::create(&parameters).unwrap().set_len((1 << 30) + 1).unwrap();
+    for stage in stages {
+        assert_eq!(failure(&harness.stage(stage)), "wire.limit", "{stage}");
+    }
     // A stage that fails leaves no upload of an earlier run.
     assert!(!harness.io("ciphertexts_upload/operands.ct").exists());
     for file in ["public_keys/parameters", "secret_key/secret.key"] {

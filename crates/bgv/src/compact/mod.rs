@@ -127,7 +127,9 @@ impl CompactCiphertext {
                 format!("widths {widths:?}"),
             );
         }
-        if self.components.iter().zip(widths).any(|(c, w)| c.iter().any(|x| x >> w != 0)) {
+        // All bits of a component together, which takes no branch for each coefficient.
+        let bits = |c: &Vec<u64>| c.iter().fold(0u64, |bits, &x| bits | x);
+        if self.components.iter().zip(widths).any(|(c, w)| bits(c) >> w != 0) {
             return bad(
                 "compact ciphertext",
                 format!("coefficients of {widths:?} bits"),
@@ -234,8 +236,17 @@ impl Product {
         &self,
         params: &Params,
     ) -> Result<CompactCiphertext, SchemeError> {
+        self.clone().into_compact(params)
+    }
+
+    /// [`Product::compact_for_decryption`] of a product that is not needed any more, which is
+    /// transformed where it is.
+    ///
+    /// # Errors
+    /// As [`Product::compact_for_decryption`].
+    pub fn into_compact(self, params: &Params) -> Result<CompactCiphertext, SchemeError> {
         let meta = sound(params, self.meta, "the product", self.check(params))?;
-        compact(params, &meta, 2, self.tensor.coefficients(params.cpu()).into_iter())
+        compact(params, &meta, 2, self.tensor.into_coefficients(params.cpu()).into_iter())
     }
 }
 

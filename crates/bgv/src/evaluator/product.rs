@@ -158,10 +158,10 @@ impl<E: Engine> Tensor<E> {
     }
 
     /// The polynomials as coefficients.
-    pub(crate) fn coefficients(&self, engine: &E) -> Vec<Poly<Coeff, E>> {
+    pub(crate) fn into_coefficients(self, engine: &E) -> Vec<Poly<Coeff, E>> {
         match self {
-            Tensor::Eval(d) => d.iter().map(|d| d.clone().into_coeff(engine)).collect(),
-            Tensor::Coeff(d) => d.clone(),
+            Tensor::Eval(d) => d.into_iter().map(|d| d.into_coeff(engine)).collect(),
+            Tensor::Coeff(d) => d,
         }
     }
 

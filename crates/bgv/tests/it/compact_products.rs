@@ -79,6 +79,7 @@ fn cut_products_decrypt() {
                 CompactCiphertext::product_from_parts(&params, exponent, unit, widths, parts);
             let again = again.unwrap().owned_by(compact.owner());
             assert!(again.within(compact.distance()).unwrap() == compact);
+            assert!(sum.into_compact(&params).unwrap() == compact);
         }
     }
 }

@@ -98,17 +98,16 @@ impl Cpu {
         };
         let factors: Vec<u128> = basis.iter().map(factor).collect();
         let limbs: Vec<&[u64]> = limbs(x).iter().map(|limb| &limb[..]).collect();
-        let fraction = |k: usize| {
+        let (places, half) = (ring.stored_places(), 1u128 << (127 - width));
+        let fraction = |natural: usize| {
+            let k = places.as_ref().map_or(natural, |places| places.position(natural));
             let terms = factors.iter().zip(&limbs);
-            let half = 1u128 << (127 - width);
             let sum = terms.fold(half, |sum, (&factor, limb)| {
                 sum.wrapping_add(u128::from(limb[k]).wrapping_mul(factor))
             });
             (sum >> (128 - width)) as u64
         };
-        let stored: Vec<u64> =
-            (0..ring.degree()).into_par_iter().with_min_len(CHUNK).map(fraction).collect();
-        ring.natural_order(&stored)
+        (0..ring.degree()).into_par_iter().with_min_len(CHUNK).map(fraction).collect()
     }
 
     /// The centered coefficients, rounded to doubles, in natural order.

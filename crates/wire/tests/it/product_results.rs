@@ -6,8 +6,9 @@ use everlevel_bgv::{CompactCiphertext, Evaluator, ServerKeys};
 use everlevel_scheme::{Arithmetic, Plaintext};
 use everlevel_wire::file::Existing;
 use everlevel_wire::{
-    BoundPolicy, HEADER_BYTES, Manifest, Metadata, ObjectKind, ProductReader, ProductResultReader,
-    ProductResultWriter, ReadOptions, inspect, product_results, products, results,
+    BoundPolicy, HEADER_BYTES, Manifest, Metadata, ObjectKind, Packed, ProductReader,
+    ProductResultReader, ProductResultWriter, ReadOptions, inspect, product_results, products,
+    results,
 };
 
 /// Three sums of products, cut, with what they hold.
@@ -84,6 +85,21 @@ fn files_are_written_and_read_by_parts() {
     writer.finish_without_sync().unwrap();
     let written = std::fs::read(&path).unwrap();
     assert!(written == product_results::to_bytes(&party.params, &all, &none).unwrap());
+    // So are records that were made before, but for those of other parameters.
+    let mut other = Party::new("insecure_ltv-257-n8", 53);
+    let (foreign, _) = sums(&mut other);
+    assert!(Packed::new(&party.params, &foreign).is_err());
+    let mut writer =
+        ProductResultWriter::create(&party.params, &path, Existing::Replace, 3, &none).unwrap();
+    let mut push = |party: &Party, some: &[CompactCiphertext]| {
+        writer.push_packed(Packed::new(&party.params, some).unwrap()).map_err(|e| e.code())
+    };
+    assert_eq!(push(&party, &all[..2]), Ok(()));
+    assert_eq!(push(&party, &all[..2]), Err("wire.malformed"), "more than were announced");
+    assert_eq!(push(&other, &foreign[..1]), Err("wire.other-params"));
+    assert_eq!(push(&party, &all[2..]), Ok(()));
+    writer.finish_without_sync().unwrap();
+    assert!(std::fs::read(&path).unwrap() == written);
     let open = || ProductResultReader::open(&party.params, &path, ReadOptions::default());
     let some = open().unwrap().read_range(1..3).unwrap();
     assert!(party.secret.decrypt_compact(&some[1]).unwrap() == expected[2]);

@@ -6,7 +6,7 @@ use everlevel_bgv::{Ciphertext, SecretKey};
 use everlevel_ring::sample::{Seed, system_rng};
 use everlevel_scheme::{KeyPlan, Params, Plaintext};
 use everlevel_wire::file::Existing;
-use everlevel_wire::{Metadata, PlacedWriter, Places, ReadOptions};
+use everlevel_wire::{Metadata, PlacedWriter, Places};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -15,7 +15,7 @@ use super::residues::Residues;
 use super::vector::{WholeNumbers, WholeReader};
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::keyless::{batches, blocks};
+use crate::keyless::{batches, blocks, limited};
 use crate::keys::{generate, read_secret};
 use crate::numbers::{Words, to_bytes};
 use crate::output::{Output, make_place_for};
@@ -166,7 +166,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let client = Client::open(&files.secret_keys)?;
     let slots = client.slots();
     let blocks = blocks(&instance, slots);
-    let (path, bits, options) = (&files.download, 2 * INPUT_BITS, ReadOptions::default());
+    let (path, bits, options) = (&files.download, 2 * INPUT_BITS, limited());
     let mut results = WholeReader::open(&client.params, path, &instance, bits, blocks, &options)?;
     let mut out = Output::create(files.products)?;
     for batch in batches(blocks, 1) {

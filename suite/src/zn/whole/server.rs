@@ -1,6 +1,7 @@
 //! The stage of the server, and what else it can compute.
 
 use std::path::Path;
+use std::sync::mpsc::SyncSender;
 
 use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator};
 use everlevel_ring::Cpu;
@@ -13,7 +14,7 @@ use super::vector::{WholeNumbers, WholeReader, WholeWriter};
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{batches, blocks, fresh};
-use crate::output::make_place_for;
+use crate::output::{make_place_for, write_meanwhile};
 use crate::stage::usage;
 use crate::steps::Steps;
 use crate::zn::INSTANCES;
@@ -120,6 +121,23 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     })?;
     let (path, bits) = (&files.download, 2 * INPUT_BITS);
     let mut download = WholeWriter::create(server.params(), path, &instance, bits, blocks)?;
+    let spent = write_meanwhile(
+        |products| download.push_all(products),
+        |results| compute_all(&mut steps, &server, blocks, &mut upload, results),
+    )?;
+    steps.add("Write outputs", spent);
+    steps.time("Write outputs", || download.finish_without_sync())?;
+    steps.write(&instance)
+}
+
+/// Reads and multiplies batch by batch, and passes the products on.
+fn compute_all(
+    steps: &mut Steps,
+    server: &Server,
+    blocks: usize,
+    upload: &mut WholeReader,
+    results: SyncSender<Vec<WholeNumbers>>,
+) -> Result<(), SuiteError> {
     // As many blocks at a time as there are threads.
     for batch in batches(blocks, 1) {
         let places = 2 * batch.start..2 * batch.end;
@@ -129,8 +147,10 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
             let products = pairs.map(|pair| server.multiply(&pair[0], &pair[1]));
             products.collect::<Result<Vec<_>, _>>()
         })?;
-        steps.time("Write outputs", || download.push_all(products))?;
+        if results.send(products).is_err() {
+            // The writer failed, and says why.
+            break;
+        }
     }
-    steps.time("Write outputs", || download.finish_without_sync())?;
-    steps.write(&instance)
+    Ok(())
 }
