@@ -222,13 +222,6 @@ impl Keys {
             Stored::File(keys) => keys,
         }
     }
-
-    fn still_wanted(&self) -> Result<(), SchemeError> {
-        match &self.cancelled {
-            Some(cancelled) if cancelled() => Err(SchemeError::Cancelled),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl EvalKeys for Keys {
@@ -264,5 +257,12 @@ impl EvalKeys for Keys {
 
     fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {
         self.stored().bootstrap()
+    }
+
+    fn still_wanted(&self) -> Result<(), SchemeError> {
+        match &self.cancelled {
+            Some(cancelled) if cancelled() => Err(SchemeError::Cancelled),
+            _ => Ok(()),
+        }
     }
 }

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::serve_demo::Demo;
 use crate::console::args::{Common, amount};
+use crate::console::device::{Device, DeviceArg};
 use crate::console::errors::{CliError, of_service};
 use crate::console::output::{emit, emit_json, threads};
 
@@ -59,6 +60,14 @@ pub struct ServeArgs {
     /// bootstrapping of bgv-65537-n15)
     #[arg(long)]
     pub seeded_keys: bool,
+    /// What computes jobs; the processor also computes those of rings that no device computes in,
+    /// and those in which the device fails.
+    #[command(flatten)]
+    pub on: DeviceArg,
+    /// The memory in MiB of the CUDA device for copies of the server keys of all tenants (default:
+    /// half of what is free there when the service starts)
+    #[arg(long, value_name = "MIB", value_parser = amount())]
+    pub device_memory: Option<u64>,
     /// Share DIR with other processes, and keep the records and the queue in a PostgreSQL database:
     /// a file with its connection string, such as "host=/run/postgresql user=everlevel
     /// dbname=everlevel"
@@ -197,10 +206,23 @@ impl ServeArgs {
         let client_authority = self.tls_client_ca.clone();
         Some(TlsFiles { client_authority, ..TlsFiles::new(certificate, key) })
     }
+
+    /// The CUDA device that computes, if one does.
+    fn cuda(&self) -> Result<Option<everlevel_service::Device>, CliError> {
+        let key_memory = self.device_memory.map(|mib| mib << 20);
+        match self.on.device {
+            Device::Cuda(ordinal) => Ok(Some(everlevel_service::Device { ordinal, key_memory })),
+            Device::Cpu if key_memory.is_some() => Err(CliError::usage(
+                "--device-memory is that of a CUDA device: give --device cuda, too",
+            )),
+            Device::Cpu => Ok(None),
+        }
+    }
 }
 
 /// Runs the command.
 pub fn run(args: &ServeArgs, common: &Common) -> Result<(), CliError> {
+    args.on.device.check()?;
     match (&args.other, &args.dir) {
         (Some(ServeCommand::Token(command)), _) => token(command, common),
         (None, dir) if args.demo => {
@@ -240,6 +262,7 @@ fn serve(
         bucket: bucket.map_err(of_service)?,
         key_memory: args.key_memory << 20,
         seeded_keys: args.seeded_keys,
+        device: args.cuda()?,
         workers,
         threads: (threads() / workers.max(1)).max(1),
         connections: args.connections as usize,

@@ -141,6 +141,7 @@ pub fn of_service(e: impl Into<everlevel_service::ServiceError>) -> CliError {
         "service.internal" | "service.unreachable" | "service.unavailable" => {
             CliError::failure(e.to_string()).with_code(code)
         }
+        _ if code.starts_with("gpu.") => CliError::failure(e.to_string()).with_code(code),
         _ => CliError::usage(e.to_string()).with_code(code),
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::common::Place;
 
 /// The exit code of a command, and the code of its error, if it fails.
-fn ended(place: &Place, command: &str) -> (Option<i32>, String) {
+pub fn ended(place: &Place, command: &str) -> (Option<i32>, String) {
     let out = place.piped(&format!("{command} --json"), b"");
     let told: Value = serde_json::from_slice(&out.stderr).unwrap_or_default();
     (out.status.code(), told["error"]["code"].as_str().unwrap_or_default().into())
@@ -51,12 +51,25 @@ fn devices_that_are_not_there_are_refused() {
         let place = place_of(45);
         let ring = (Some(1), "gpu.ring".to_string());
         assert_eq!(ended(&place, &format!("{eval} cuda --allow-failures")), ring);
+        if cfg!(feature = "service") {
+            let serve = "serve --dir s --listen 127.0.0.1:0 --device cuda:99";
+            assert_eq!(ended(&place, serve), none);
+            assert!(!place.path().join("s").exists());
+        }
     } else {
         // Before any file is looked for.
         for command in [format!("{eval} cuda"), format!("{run} cuda:1")] {
             let told = place.refused(&command, "cli.no-cuda");
             assert!(told.contains("--features cuda"), "{told}");
         }
+        if cfg!(feature = "service") {
+            place.refused("serve --dir s --device cuda", "cli.no-cuda");
+        }
+    }
+    if cfg!(feature = "service") {
+        // Memory of a device that does not compute.
+        place.refused("serve --dir s --listen 127.0.0.1:0 --device-memory 64", "cli.usage");
+        assert!(!place.path().join("s").exists());
     }
     assert!(!place.path().join("out").exists());
     place.told(&format!("{eval} cpu"));

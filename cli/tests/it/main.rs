@@ -6,6 +6,8 @@ mod bad_input;
 mod blocks;
 mod columns;
 mod common;
+#[cfg(all(feature = "cuda", feature = "service"))]
+mod device_service;
 mod devices;
 #[cfg(feature = "service")]
 mod elsewhere;

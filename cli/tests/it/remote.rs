@@ -34,9 +34,15 @@ impl Serving {
     }
 
     fn logging(arguments: &[&str], log: Stdio) -> Self {
+        Self::where_set(arguments, log, &[])
+    }
+
+    /// Starts one with these variables of its environment.
+    pub fn where_set(arguments: &[&str], log: Stdio, variables: &[(&str, &str)]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_everlevel"))
             .args(["serve", "--json"])
             .args(arguments)
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)

@@ -26,6 +26,7 @@ enum Result : int {
     ILLEGAL_STATE = 401,
     NOT_FOUND = 500,
     ILLEGAL_ADDRESS = 700,
+    LAUNCH_OUT_OF_RESOURCES = 701,
     CONTEXT_IS_DESTROYED = 709,
     LAUNCH_FAILED = 719,
     NOT_SUPPORTED = 801,
@@ -96,6 +97,7 @@ struct Device {
     u64 memory_most = 4ull << 30;
     u64 memory_used = 0;
     u64 fault_at = 0;
+    u64 refusal_at = 0;
     u64 launches = 0;
     unsigned threads = 1;
     std::map<Pointer, size_t> allocations;
@@ -125,6 +127,7 @@ inline void read_settings() {
     reversed = order != nullptr && std::strcmp(order, "reversed") == 0;
     d.memory_most = setting("EVERLEVEL_EMULATED_MEMORY", 4ull << 30);
     d.fault_at = setting("EVERLEVEL_EMULATED_FAULT", 0);
+    d.refusal_at = setting("EVERLEVEL_EMULATED_REFUSAL", 0);
     d.threads = (unsigned)setting("EVERLEVEL_EMULATED_THREADS", 1);
     if (d.threads == 0) d.threads = 1;
 }

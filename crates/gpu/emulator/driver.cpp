@@ -8,7 +8,9 @@
 //   EVERLEVEL_EMULATED_ORDER=reversed  runs threads and blocks backwards, which shows a race
 //   EVERLEVEL_EMULATED_THREADS=N       divides the blocks of a launch among N threads (1)
 //   EVERLEVEL_EMULATED_MEMORY=BYTES    is the memory of the device (4 GiB)
-//   EVERLEVEL_EMULATED_FAULT=N         makes the N-th cuLaunchKernel of the process fail
+//   EVERLEVEL_EMULATED_FAULT=N         makes the N-th cuLaunchKernel of the process fail, and all
+//                                      calls after it
+//   EVERLEVEL_EMULATED_REFUSAL=N       makes the N-th cuLaunchKernel of the process fail alone
 #define EVERLEVEL_EMULATED 1
 
 #include <chrono>
@@ -243,7 +245,9 @@ API cuFuncSetAttribute(Handle function, int attribute, int value) {
 // A device fails at a launch, wherever it is submitted from; so the count is of calls.
 static Result counted_launch() {
     Device& d = device();
-    if (++d.launches != d.fault_at) return SUCCESS;
+    ++d.launches;
+    if (d.launches == d.refusal_at) return LAUNCH_OUT_OF_RESOURCES;
+    if (d.launches != d.fault_at) return SUCCESS;
     return fault(LAUNCH_FAILED, "as EVERLEVEL_EMULATED_FAULT asks");
 }
 

@@ -1,16 +1,33 @@
-//! The kernels, compiled for a device when an engine is made.
+//! The kernels, compiled for a device when the first engine is made on such a one.
 #![allow(unsafe_code)]
 
 use std::ffi::{CString, c_char};
 use std::ptr::{null, null_mut};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::GpuError;
 use crate::library::{Compiler, Handle, compiler};
 
 const SOURCE: &str = include_str!("kernels.cu");
 
-/// The machine code for a compute capability.
-pub(crate) fn binary((major, minor): (u32, u32)) -> Result<Vec<u8>, GpuError> {
+/// A compute capability, major and minor.
+type Compute = (u32, u32);
+
+/// The machine code that was made in this process.
+static MADE: Mutex<Vec<(Compute, Arc<[u8]>)>> = Mutex::new(Vec::new());
+
+/// The machine code for a compute capability, compiled once.
+pub(crate) fn binary(compute: Compute) -> Result<Arc<[u8]>, GpuError> {
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, binary)) = made.iter().find(|(known, _)| *known == compute) {
+        return Ok(binary.clone());
+    }
+    let binary: Arc<[u8]> = compiled(compute)?.into();
+    made.push((compute, binary.clone()));
+    Ok(binary)
+}
+
+fn compiled((major, minor): Compute) -> Result<Vec<u8>, GpuError> {
     let compiler = compiler()?;
     let text = |text: &str| CString::new(text).unwrap_or_default();
     let (source, name) = (text(SOURCE), text("kernels.cu"));

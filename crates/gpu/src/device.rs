@@ -24,6 +24,8 @@ pub struct DeviceInfo {
     pub compute: (u32, u32),
     /// The bytes of its memory.
     pub memory_bytes: u64,
+    /// Those that nobody used when it was opened.
+    pub free_bytes: u64,
     /// The number of multiprocessors.
     pub multiprocessors: u32,
 }
@@ -117,6 +119,7 @@ impl Device {
             driver: format!("{}.{}", version / 1000, version % 1000 / 10),
             compute: (major as u32, minor as u32),
             memory_bytes: memory as u64,
+            free_bytes: 0,
             multiprocessors: multiprocessors as u32,
         };
         let binary = binary(info.compute)?;
@@ -141,6 +144,9 @@ impl Device {
         // SAFETY: as above; the binary was made for this device and outlives the call.
         unsafe {
             none("cuCtxSetCurrent", (driver.set_context)(context))?;
+            let mut free = 0;
+            none("cuMemGetInfo", (driver.free_memory)(&mut free, &mut memory))?;
+            made.info.free_bytes = free as u64;
             none("cuStreamCreate", (driver.create_stream)(&mut made.stream, NON_BLOCKING))?;
             none("cuStreamCreate", (driver.create_stream)(&mut made.constants, NON_BLOCKING))?;
             let status = (driver.load_module)(&mut made.module, binary.as_ptr().cast());

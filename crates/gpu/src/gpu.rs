@@ -46,7 +46,7 @@ impl Gpu {
     /// `gpu.none` if there is no such device, no driver or no compiler; `gpu.ring` for a ring whose
     /// index is no power of two; `gpu.memory`; `gpu.fault`.
     pub fn new(ring: Arc<Ring>, ordinal: u32) -> Result<Self, GpuError> {
-        if ring.axes().is_some() {
+        if !Gpu::computes_in(&ring) {
             return Err(GpuError::ring(ring.index()));
         }
         let host = Cpu::new(ring.clone(), Backend::detect());
@@ -73,6 +73,19 @@ impl Gpu {
         Ok(gpu)
     }
 
+    /// Whether an engine can compute in a ring: its index has to be a power of two.
+    pub fn computes_in(ring: &Ring) -> bool {
+        ring.axes().is_none()
+    }
+
+    /// What the device with this number is. It is opened, and the kernels are compiled for it.
+    ///
+    /// # Errors
+    /// `gpu.none`, as [`Gpu::new`].
+    pub fn look(ordinal: u32) -> Result<DeviceInfo, GpuError> {
+        Ok(Device::open(ordinal)?.info().clone())
+    }
+
     /// What the device is.
     pub fn device(&self) -> &DeviceInfo {
         self.device.info()
@@ -94,6 +107,16 @@ impl Gpu {
     /// recordings.
     pub fn memory_bytes(&self) -> u64 {
         self.pool.bytes()
+    }
+
+    /// Of these, the bytes that something uses; the others wait to be used again.
+    pub fn used_bytes(&self) -> u64 {
+        self.pool.used_bytes()
+    }
+
+    /// Gives memory that waits to be used again back to the device, as for another engine.
+    pub fn trim(&self) {
+        self.pool.trim();
     }
 
     /// Bytes of constants on the device: the tables of the ring, 16 n for each prime, and those of

@@ -67,6 +67,7 @@ functions! {
     device_name = "cuDeviceGetName" (*mut c_char, c_int, c_int);
     device_attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, c_int);
     device_memory = "cuDeviceTotalMem_v2" (*mut usize, c_int);
+    free_memory = "cuMemGetInfo_v2" (*mut usize, *mut usize);
     retain_context = "cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
     release_context = "cuDevicePrimaryCtxRelease_v2" (c_int);
     set_context = "cuCtxSetCurrent" (Handle);

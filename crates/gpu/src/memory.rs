@@ -86,11 +86,16 @@ impl Pool {
     }
 
     /// Gives unused memory back to the device.
-    fn trim(&self) {
+    pub(crate) fn trim(&self) {
         let unused = std::mem::take(&mut *self.free());
-        let bytes: usize = unused.iter().map(|(words, all)| words.max(&1) * 8 * all.len()).sum();
-        self.bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.bytes.fetch_sub(bytes_of(&unused), Ordering::Relaxed);
         self.device.free(unused.into_values().flatten().collect());
+    }
+
+    /// Of the bytes taken from the device, those of slabs.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        let free = self.free();
+        self.bytes().saturating_sub(bytes_of(&free))
     }
 
     /// Bytes taken from the device.
@@ -107,6 +112,12 @@ impl Pool {
     pub(crate) fn is_written(&self) -> bool {
         self.written.load(Ordering::Acquire)
     }
+}
+
+/// The bytes of memory by size.
+fn bytes_of(free: &HashMap<usize, Vec<Address>>) -> u64 {
+    let bytes = |(words, all): (&usize, &Vec<Address>)| words.max(&1) * 8 * all.len();
+    free.iter().map(bytes).sum::<usize>() as u64
 }
 
 impl Drop for Pool {

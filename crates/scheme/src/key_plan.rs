@@ -100,8 +100,26 @@ impl KeyPlan {
     /// The size of the keys in bytes if one polynomial of each is stored as a seed and residues are
     /// packed to the width of their primes.
     pub fn seeded_bytes(&self, params: &Params) -> u64 {
+        self.halves(params, |basis| params.ring().log2(basis).ceil() as u64) / 8
+    }
+
+    /// The memory of the keys in bytes: polynomials that are stored as seeds are expanded in
+    /// memory.
+    pub fn memory_bytes(&self, params: &Params) -> u64 {
+        2 * self.seeded_bytes(params)
+    }
+
+    /// The bytes of all keys with a word for each residue and no seeds, as an engine holds them
+    /// that has memory of its own.
+    pub fn expanded_bytes(&self, params: &Params) -> u64 {
+        2 * self.halves(params, |basis| 64 * basis.len() as u64) / 8
+    }
+
+    /// The bits of one polynomial of each pair, if the residues of a coefficient modulo the primes
+    /// of a basis take `bits` of it.
+    fn halves(&self, params: &Params, bits: impl Fn(Basis) -> u64) -> u64 {
         let chain = params.chain();
-        let bits = |basis: Basis| params.ring().log2(basis).ceil() as u64 * params.degree() as u64;
+        let bits = |basis: Basis| bits(basis) * params.degree() as u64;
         let key = |gadget: &Gadget, basis: Basis| {
             gadget.digits(basis).count() as u64 * bits(basis.union(gadget.special()))
         };
@@ -117,12 +135,6 @@ impl KeyPlan {
                 total += key(chain.encapsulation(), chain.basis(Level(0)));
             }
         }
-        total / 8
-    }
-
-    /// The memory of the keys in bytes: polynomials that are stored as seeds are expanded in
-    /// memory.
-    pub fn memory_bytes(&self, params: &Params) -> u64 {
-        2 * self.seeded_bytes(params)
+        total
     }
 }

@@ -30,6 +30,16 @@ impl Default for Quota {
     }
 }
 
+/// A CUDA device that computes jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Its number, the first one being 0.
+    pub ordinal: u32,
+    /// Bytes of its memory for copies of server keys, over all tenants; none for half of what is
+    /// free when the service starts.
+    pub key_memory: Option<u64>,
+}
+
 /// How a service runs.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -50,6 +60,9 @@ pub struct Config {
     /// ([`OpenOptions::seeded_keys`](everlevel::files::OpenOptions::seeded_keys)): twice as many
     /// fit into `key_memory`, and jobs take longer.
     pub seeded_keys: bool,
+    /// The device that computes jobs, one at a time; none for the processor alone, which also
+    /// computes what the device does not. Takes the feature `cuda`.
+    pub device: Option<Device>,
     /// The number of jobs that run at the same time; 0 leaves them to other processes.
     pub workers: usize,
     /// The number of threads for a job.
@@ -79,6 +92,7 @@ impl Config {
             opt_in: OptIn::SecureOnly,
             key_memory: 4 << 30,
             seeded_keys: false,
+            device: None,
             workers: 1,
             threads,
             connections: 256,

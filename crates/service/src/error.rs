@@ -75,6 +75,17 @@ pub enum ServiceError {
         /// The memory for the keys of all tenants.
         budget: u64,
     },
+    /// Server keys whose copies do not fit into the memory of a device.
+    #[error(
+        "the server keys need {needed} bytes in the memory of the device, and the service has \
+         {budget} there for keys: send keys for fewer operations, or ask for a larger budget"
+    )]
+    DeviceMemory {
+        /// The memory that they need.
+        needed: u64,
+        /// The memory for the copies of the keys of all tenants.
+        budget: u64,
+    },
     /// A job or a request that took longer than allowed.
     #[error(
         "the job or request took more than {seconds} seconds, the limit of this service: split it \
@@ -148,6 +159,7 @@ impl ServiceError {
         "service.tls",
         "service.certificate",
         "service.unavailable",
+        "service.device-memory",
     ];
 
     /// The code and the status of a response.
@@ -161,6 +173,7 @@ impl ServiceError {
             ServiceError::Quota { .. } => ("service.quota", 429),
             ServiceError::Damaged { .. } => ("service.damaged", 500),
             ServiceError::Memory { .. } => ("service.memory", 422),
+            ServiceError::DeviceMemory { .. } => ("service.device-memory", 422),
             ServiceError::Timeout { .. } => ("service.timeout", 408),
             ServiceError::Interrupted => ("service.interrupted", 500),
             ServiceError::Cancelled => ("service.cancelled", 409),

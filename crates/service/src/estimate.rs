@@ -15,7 +15,7 @@ use everlevel_tables::Plan;
 
 use crate::error::ServiceError;
 use crate::evaluate::{Data, Inputs, integers};
-use crate::keys::Stop;
+use crate::stop::Stop;
 
 /// The largest ratio of the size of a result to that of an input: a result may have two polynomials
 /// for one and 32 digits for one, with a margin for inputs at lower levels.

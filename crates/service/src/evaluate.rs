@@ -5,16 +5,20 @@ use std::sync::Arc;
 
 use everlevel::files::{Bounds, Bytes};
 use everlevel::lab::{ModularInputs, TypedArray, TypedInputs};
-use everlevel::{Ciphertext, Program, Server, Value};
+use everlevel::{Ciphertext, Params, Program, Server, Value};
 use everlevel_remote::api::{JobRequest, ObjectInfo};
 use everlevel_remote::{ObjectId, RemoteError, Tenant, Told};
+use everlevel_ring::{Cpu, Engine};
 use everlevel_tables::{Constants, EncryptedTable, Plan};
 use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
 
+use crate::device::DeviceJobs;
 use crate::error::ServiceError;
-use crate::keys::{KeyCache, Stop};
+use crate::keys::KeyCache;
 use crate::objects::Objects;
 use crate::outcomes::Outcome;
+use crate::ready::{Found, Work};
+use crate::stop::Stop;
 use crate::tables::Tables;
 
 /// What jobs are computed with and on.
@@ -22,17 +26,19 @@ pub(crate) struct Data {
     pub(crate) objects: Arc<Objects>,
     pub(crate) tables: Tables,
     pub(crate) keys: KeyCache,
+    /// None where the processor computes.
+    pub(crate) device: Option<DeviceJobs>,
 }
 
 /// Told of stages and steps.
 pub(crate) type Progress<'a> = &'a dyn Fn(&str, u64, u64);
 
-/// The inputs of a program.
-pub(crate) enum Inputs {
+/// The inputs of a program, in the memory of an engine.
+pub(crate) enum Inputs<E: Engine = Cpu> {
     /// Columns of typed integers.
-    Columns(TypedInputs),
+    Columns(TypedInputs<E>),
     /// Arrays of ciphertexts.
-    Ciphertexts(ModularInputs),
+    Ciphertexts(ModularInputs<E>),
 }
 
 fn wrong(problem: impl ToString) -> ServiceError {
@@ -59,6 +65,9 @@ impl Data {
             return Err(wrong(format!("expected server keys, found {}", keys.kind)));
         }
         self.keys.memory(tenant, &keys.id)?;
+        if let Some(device) = &self.device {
+            device.check(&self.keys.peek(tenant, &keys.id)?)?;
+        }
         self.check_inputs(tenant, request)?;
         let goes = |what: &str, params: &str, owner: Option<&String>| {
             if params != keys.params {
@@ -136,7 +145,7 @@ impl Data {
         Ok(())
     }
 
-    /// Computes a job.
+    /// Computes a job: on the device if there is one that does not fail, else on the processor.
     pub(crate) fn run(
         &self,
         tenant: &Tenant,
@@ -145,32 +154,27 @@ impl Data {
         progress: Progress<'_>,
     ) -> Result<Outcome, ServiceError> {
         progress("keys", 0, 0);
-        let lease = self.keys.lease(tenant, request.server_keys(), stop)?;
-        let server = lease.server();
-        let before = server.bootstraps();
-        progress("inputs", 0, 0);
-        let results = match request {
-            JobRequest::Program { program, tables, .. } => {
-                let program = Program::parse(program)?;
-                let inputs = self.inputs(tenant, request, server)?;
-                stop.check()?;
-                self.program(server, &program, inputs, tables, progress)?
-            }
-            JobRequest::Table { table, plan: asked, constants, .. } => {
-                let (asked, table) = (plan(asked)?, self.tables.open(tenant, table, true)?);
-                let constants = self.constants(tenant, constants.as_ref())?;
-                stop.check()?;
-                vec![(
-                    "result".into(),
-                    answer(server, &table, &asked, constants.as_ref(), stop, progress)?,
-                )]
-            }
+        let work = Computation { data: self, tenant, request, stop, progress };
+        let of = (tenant.clone(), request.server_keys().clone());
+        let computed = match &self.device {
+            Some(device) => device.run(&self.keys, &of, stop, &work)?,
+            None => None,
+        };
+        let Found { results, refreshes } = match computed {
+            Some(found) => found,
+            None => work.on(self.keys.lease(tenant, &of.1, stop)?.server())?,
         };
         stop.check()?;
         progress("results", 0, results.len() as u64);
-        let results = self.objects.stage(tenant, results)?;
-        let refreshes = (server.bootstraps() - before) as u64;
-        Ok(Outcome { results, refreshes })
+        Ok(Outcome { results: self.objects.stage(tenant, results)?, refreshes })
+    }
+
+    /// Removes server keys from memory that are deleted.
+    pub(crate) fn forget(&self, tenant: &Tenant, id: &ObjectId) {
+        self.keys.forget(tenant, id);
+        if let Some(device) = &self.device {
+            device.forget(&(tenant.clone(), id.clone()));
+        }
     }
 
     fn constants(
@@ -184,27 +188,28 @@ impl Data {
     }
 
     /// The inputs of a program, which belong to the owner of the server keys.
-    pub(crate) fn inputs(
+    pub(crate) fn inputs<E: Engine>(
         &self,
         tenant: &Tenant,
         request: &JobRequest,
-        server: &Server,
-    ) -> Result<Inputs, ServiceError> {
+        server: &Server<E>,
+    ) -> Result<Inputs<E>, ServiceError> {
         let JobRequest::Program { inputs, columns, tables, pad, .. } = request else {
             return Err(wrong("expected those of a program"));
         };
         let named = inputs.iter().map(|(name, id)| (Some(name), id));
         let all = named.chain(columns.iter().map(|id| (None, id)));
         let (mut typed, mut modular) = (TypedInputs::default(), ModularInputs::default());
+        let params = server.params();
         for (name, id) in all {
             let (info, bytes) = self.objects.read(tenant, id)?;
             if info.kind == ObjectKind::COLUMNS.to_string() {
-                let (found, metadata) = received(server, &bytes, &info)?;
-                let found = TypedArray::joined(found, &metadata, server.params())?;
+                let (found, metadata) = received(params, &bytes, &info)?;
+                let found = TypedArray::joined(found, &metadata, params)?;
                 typed.add(server, name.map(String::as_str), found)?;
             } else {
                 let name = name.ok_or_else(|| wrong("a ciphertext needs the name of an input"))?;
-                let (found, metadata) = received(server, &bytes, &info)?;
+                let (found, metadata) = received(params, &bytes, &info)?;
                 modular.add(server, name, found, &metadata)?;
             }
         }
@@ -220,11 +225,11 @@ impl Data {
         }
     }
 
-    fn program(
+    fn program<E: Engine>(
         &self,
-        server: &Server,
+        server: &Server<E>,
         program: &Program,
-        inputs: Inputs,
+        inputs: Inputs<E>,
         tables: &BTreeMap<String, Vec<i64>>,
         progress: Progress<'_>,
     ) -> Result<Vec<(String, Vec<u8>)>, ServiceError> {
@@ -258,6 +263,41 @@ impl Data {
     }
 }
 
+/// A job, to be computed on any engine.
+struct Computation<'a> {
+    data: &'a Data,
+    tenant: &'a Tenant,
+    request: &'a JobRequest,
+    stop: &'a Stop,
+    progress: Progress<'a>,
+}
+
+impl Work for Computation<'_> {
+    fn on<E: Engine>(&self, server: &Server<E>) -> Result<Found, ServiceError> {
+        let Computation { data, tenant, request, stop, progress } = *self;
+        let before = server.bootstraps();
+        progress("inputs", 0, 0);
+        let results = match request {
+            JobRequest::Program { program, tables, .. } => {
+                let program = Program::parse(program)?;
+                let inputs = data.inputs(tenant, request, server)?;
+                stop.check()?;
+                data.program(server, &program, inputs, tables, progress)?
+            }
+            JobRequest::Table { table, plan: asked, constants, .. } => {
+                let (asked, table) = (plan(asked)?, data.tables.open(tenant, table, true)?);
+                let constants = data.constants(tenant, constants.as_ref())?;
+                stop.check()?;
+                vec![(
+                    "result".into(),
+                    answer(server, &table, &asked, constants.as_ref(), stop, progress)?,
+                )]
+            }
+        };
+        Ok(Found { results, refreshes: (server.bootstraps() - before) as u64 })
+    }
+}
+
 /// Public tables, in the integers that columns are computed in.
 pub(crate) fn integers(tables: &BTreeMap<String, Vec<i64>>) -> BTreeMap<String, Vec<i128>> {
     let wide = |(name, entries): (&String, &Vec<i64>)| {
@@ -268,17 +308,17 @@ pub(crate) fn integers(tables: &BTreeMap<String, Vec<i64>>) -> BTreeMap<String, 
 
 /// What an object holds, and its metadata.
 fn received<T: Bytes>(
-    server: &Server,
+    params: &Params,
     bytes: &[u8],
     info: &ObjectInfo,
 ) -> Result<(T, Metadata), ServiceError> {
     let any = ReadOptions::default().limited_to(bytes.len() as u64);
     let policy = bounds(info).policy(&inspect(bytes, &any)?.metadata);
-    Ok(T::from_bytes_with(server.params(), bytes, &any.believing(policy))?)
+    Ok(T::from_bytes_with(params, bytes, &any.believing(policy))?)
 }
 
 fn answer(
-    server: &Server,
+    server: &Server<impl Engine>,
     table: &EncryptedTable,
     plan: &Plan,
     constants: Option<&Constants>,

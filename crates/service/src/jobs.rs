@@ -10,8 +10,8 @@ use tokio::sync::watch;
 
 use crate::config::Quota;
 use crate::error::ServiceError;
-use crate::keys::Stop;
 use crate::request::Request;
+use crate::stop::Stop;
 use crate::store::{Claim, Counted, Progress, QueuedJob, Record, Store};
 
 impl Record for JobInfo {

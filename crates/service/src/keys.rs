@@ -1,9 +1,8 @@
 //! Server keys in use: opened once for many jobs, within a budget of memory over all tenants.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use everlevel::files::OpenOptions;
 use everlevel::{Keys, OptIn, Server};
@@ -12,6 +11,9 @@ use everlevel_wire::ReadOptions;
 
 use crate::error::ServiceError;
 use crate::objects::Objects;
+use crate::ready::Ready;
+use crate::residents::{Kept, Of, Residents};
+use crate::stop::Stop;
 
 /// The largest ratio of the memory of keys to the size of their file: seeds are expanded to
 /// polynomials, which doubles the size, and residues of some 45 bits take 50. The measured ratio
@@ -19,88 +21,12 @@ use crate::objects::Objects;
 /// stay seeds take half of it.
 const EXPANSION: u64 = 3;
 
-/// The signals that end a job early.
-pub(crate) struct Stop {
-    cancelled: AtomicBool,
-    closing: AtomicBool,
-    deadline: Instant,
-    seconds: u64,
-}
-
-impl Stop {
-    pub(crate) fn after(seconds: u64) -> Self {
-        let deadline = Instant::now() + Duration::from_secs(seconds.min(1 << 30));
-        let (cancelled, closing) = (AtomicBool::new(false), AtomicBool::new(false));
-        Stop { cancelled, closing, deadline, seconds }
-    }
-
-    /// Signals that the job is cancelled.
-    pub(crate) fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// Signals that the service ends.
-    pub(crate) fn close(&self) {
-        self.closing.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
-    }
-
-    /// Returns an error if the job has to end.
-    pub(crate) fn check(&self) -> Result<(), ServiceError> {
-        if self.cancelled.load(Ordering::Relaxed) || self.is_closing() {
-            return Err(ServiceError::Cancelled);
-        }
-        match Instant::now() > self.deadline {
-            true => Err(ServiceError::Timeout { seconds: self.seconds }),
-            false => Ok(()),
-        }
-    }
-}
-
-/// A server, with the signals that it checks.
-struct Ready {
-    server: Server,
-    stop: Arc<RwLock<Arc<Stop>>>,
-}
-
-struct Kept {
-    of: (Tenant, ObjectId),
-    bytes: u64,
+/// The keys of a file in memory.
+struct Opened {
     /// The keys; `None` while they are being opened.
     keys: Option<Keys>,
+    /// Servers that no job uses.
     idle: Vec<Ready>,
-    in_use: usize,
-    last_use: u64,
-}
-
-#[derive(Default)]
-struct State {
-    kept: Vec<Kept>,
-    uses: u64,
-}
-
-impl State {
-    fn bytes(&self) -> u64 {
-        self.kept.iter().map(|kept| kept.bytes).sum()
-    }
-
-    /// Makes room for this number of bytes, if the keys that have to be removed are not in use.
-    fn make_room(&mut self, bytes: u64, budget: u64) -> bool {
-        let idle = |kept: &&Kept| kept.in_use == 0;
-        let used: u64 = self.kept.iter().filter(|kept| !idle(kept)).map(|kept| kept.bytes).sum();
-        if used + bytes > budget {
-            return false;
-        }
-        while self.bytes() + bytes > budget {
-            let oldest = self.kept.iter().filter(idle).map(|kept| kept.last_use).min();
-            let Some(oldest) = oldest else { return false };
-            self.kept.retain(|kept| kept.in_use > 0 || kept.last_use != oldest);
-        }
-        true
-    }
 }
 
 pub(crate) struct KeyCache {
@@ -109,36 +35,27 @@ pub(crate) struct KeyCache {
     budget: u64,
     /// Whether uniform halves stay seeds in memory.
     seeded_keys: bool,
-    state: Mutex<State>,
+    state: Mutex<Residents<Opened>>,
     freed: Condvar,
 }
 
 /// A server for one job.
 pub(crate) struct Lease<'a> {
     cache: &'a KeyCache,
-    of: (Tenant, ObjectId),
+    of: Of,
     ready: Option<Ready>,
 }
 
 impl Lease<'_> {
     pub(crate) fn server(&self) -> &Server {
-        &self.ready.as_ref().expect("it is taken when the lease ends").server
+        self.ready.as_ref().expect("it is taken when the lease ends").server()
     }
 
     /// The lease with a server of these keys, for a job that `stop` can end.
     fn with(mut self, keys: Keys, stop: &Arc<Stop>) -> Result<Self, ServiceError> {
         match &self.ready {
-            Some(ready) => {
-                *ready.stop.write().unwrap_or_else(PoisonError::into_inner) = stop.clone();
-            }
-            None => {
-                let asked = Arc::new(RwLock::new(stop.clone()));
-                let asks = asked.clone();
-                let keys = keys.cancelled_by(move || {
-                    asks.read().unwrap_or_else(PoisonError::into_inner).check().is_err()
-                });
-                self.ready = Some(Ready { server: Server::with_keys(keys)?, stop: asked });
-            }
+            Some(ready) => ready.begin(stop),
+            None => self.ready = Some(Ready::new(keys, stop, Server::with_keys)?),
         }
         Ok(self)
     }
@@ -147,12 +64,15 @@ impl Lease<'_> {
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         let mut state = self.cache.lock();
-        if let Some(kept) = state.kept.iter_mut().find(|kept| kept.of == self.of) {
+        if let Some(kept) = state.find(&self.of) {
             kept.in_use -= 1;
-            kept.idle.extend(self.ready.take());
+            kept.held.idle.extend(self.ready.take());
+            // Whoever opens them is alone with them: it did not succeed, and the next one tries
+            // again.
+            if kept.held.keys.is_none() {
+                state.remove(&self.of);
+            }
         }
-        // Whoever opens them is alone with them: it did not succeed, and the next one tries again.
-        state.kept.retain(|kept| kept.of != self.of || kept.keys.is_some());
         self.cache.freed.notify_all();
     }
 }
@@ -168,7 +88,7 @@ impl KeyCache {
         KeyCache { objects, opt_in, budget, seeded_keys, state, freed }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Residents<Opened>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -192,6 +112,17 @@ impl KeyCache {
         self.open(&self.objects.file(tenant, id)?, 0)
     }
 
+    /// Opens the keys of a file, once their bytes are verified, with this amount of memory.
+    pub(crate) fn verified(
+        &self,
+        tenant: &Tenant,
+        id: &ObjectId,
+        cache_bytes: u64,
+    ) -> Result<Keys, ServiceError> {
+        self.objects.verify(tenant, id)?;
+        self.open(&self.objects.file(tenant, id)?, cache_bytes)
+    }
+
     fn open(&self, path: &Path, cache_bytes: u64) -> Result<Keys, ServiceError> {
         let summary = everlevel_wire::inspect_file(path)?;
         let params = OpenOptions::default().accepting(self.opt_in);
@@ -207,10 +138,7 @@ impl KeyCache {
         id: &ObjectId,
         stop: &Arc<Stop>,
     ) -> Result<Lease<'_>, ServiceError> {
-        self.lease_opened(tenant, id, stop, |bytes| {
-            self.objects.verify(tenant, id)?;
-            self.open(&self.objects.file(tenant, id)?, bytes)
-        })
+        self.lease_opened(tenant, id, stop, |bytes| self.verified(tenant, id, bytes))
     }
 
     /// The same for keys that `open` opens, with this amount of memory.
@@ -225,11 +153,9 @@ impl KeyCache {
         let mut state = self.lock();
         loop {
             stop.check()?;
-            state.uses += 1;
-            let now = state.uses;
-            match state.kept.iter_mut().find(|kept| kept.of == of) {
-                Some(Kept { keys: Some(keys), idle, in_use, last_use, .. }) => {
-                    (*in_use, *last_use) = (*in_use + 1, now);
+            match state.used(&of) {
+                Some(Kept { held: Opened { keys: Some(keys), idle }, in_use, .. }) => {
+                    *in_use += 1;
                     let (ready, keys) = (idle.pop(), keys.clone());
                     drop(state);
                     return Lease { cache: self, of, ready }.with(keys, stop);
@@ -238,8 +164,8 @@ impl KeyCache {
                 Some(_) => {}
                 None => {
                     if state.make_room(bytes, self.budget) {
-                        let (of, keys, idle) = (of.clone(), None, Vec::new());
-                        state.kept.push(Kept { of, bytes, keys, idle, in_use: 1, last_use: now });
+                        let opened = Opened { keys: None, idle: Vec::new() };
+                        state.put(of.clone(), bytes, opened).in_use = 1;
                         break;
                     }
                 }
@@ -253,8 +179,7 @@ impl KeyCache {
         let lease = Lease { cache: self, of, ready: None };
         let keys = open(bytes)?;
         let mut state = self.lock();
-        let kept = state.kept.iter_mut().find(|kept| kept.of == lease.of);
-        kept.expect("what is in use stays").keys = Some(keys.clone());
+        state.find(&lease.of).expect("what is in use stays").held.keys = Some(keys.clone());
         drop(state);
         self.freed.notify_all();
         lease.with(keys, stop)
@@ -262,8 +187,7 @@ impl KeyCache {
 
     /// Removes keys from memory if they are not in use.
     pub(crate) fn forget(&self, tenant: &Tenant, id: &ObjectId) {
-        let of = (tenant.clone(), id.clone());
-        self.lock().kept.retain(|kept| kept.of != of || kept.in_use > 0);
+        self.lock().forget(&(tenant.clone(), id.clone()));
     }
 }
 

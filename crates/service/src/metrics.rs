@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::jobs::Ended;
 use crate::store::Counted;
 
+/// A number that the service shows beside its own: name and kind, help, and values by label.
+pub(crate) type Metric = ((&'static str, &'static str), &'static str, Vec<(&'static str, f64)>);
+
 #[derive(Default)]
 pub(crate) struct Metrics {
     /// Responses by the first digit of their status.
@@ -32,6 +35,7 @@ impl Metrics {
         &self,
         (jobs, queue): (Ended, Counted),
         (key_bytes, key_budget): (u64, u64),
+        others: &[Metric],
     ) -> String {
         let mut out = String::new();
         let mut metric = |name: &str, kind: &str, help: &str, values: &[(&str, f64)]| {
@@ -73,6 +77,9 @@ impl Metrics {
         );
         let budget = [("", key_budget as f64)];
         metric("key_memory_budget_bytes", "gauge", "Memory for server keys.", &budget);
+        for ((name, kind), help, values) in others {
+            metric(name, kind, help, values);
+        }
         out
     }
 }

@@ -12,15 +12,17 @@ use crate::config::Config;
 #[cfg(feature = "cluster")]
 use crate::contents::InBucket;
 use crate::contents::{Contents, Directory};
+use crate::device::DeviceJobs;
 use crate::error::ServiceError;
 use crate::evaluate::Data;
 use crate::files::{has_files, private_directory};
 use crate::jobs::Jobs;
-use crate::keys::{KeyCache, Stop};
+use crate::keys::KeyCache;
 use crate::metrics::Metrics;
 use crate::objects::Objects;
 use crate::page::Page;
 use crate::shares::Shares;
+use crate::stop::Stop;
 use crate::store::Store;
 use crate::tables::Tables;
 use crate::tls::ServerTls;
@@ -94,9 +96,10 @@ impl Service {
     ///
     /// # Errors
     /// A directory that another process has open; a directory of a page that holds none; files for
-    /// TLS that cannot be used; what the system refuses.
+    /// TLS or a device that cannot be used; what the system refuses.
     pub fn start(config: Config) -> Result<Self, ServiceError> {
         let tls = config.tls.as_ref().map(ServerTls::open).transpose()?;
+        let device = config.device.as_ref().map(DeviceJobs::open).transpose()?;
         let directory = &config.directory;
         private_directory(directory).map_err(|e| {
             let problem = format!(
@@ -120,6 +123,7 @@ impl Service {
             objects: objects.clone(),
             tables,
             keys: KeyCache::new(objects, opt_in, config.key_memory, config.seeded_keys),
+            device,
         };
         let shared = Arc::new(Shared {
             tokens: Tokens::in_directory(directory),

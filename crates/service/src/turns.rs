@@ -8,8 +8,8 @@ use everlevel_remote::api::JobRequest;
 
 use crate::error::ServiceError;
 use crate::jobs::{Jobs, Running, missing};
-use crate::keys::Stop;
 use crate::request::Request;
+use crate::stop::Stop;
 use crate::store::{Claim, Kept, Progress};
 
 /// The number of times that a job is started: once, and once again if the service ended meanwhile.

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use everlevel::files::{Bytes, Metadata};
-use everlevel::lab::{ModularInputs, TypedArray, TypedInputs};
+use everlevel::lab::{EvalKeys, ModularInputs, TypedArray, TypedInputs};
 use everlevel::{
-    Ciphertext, Client, Error, IntegerValue, Keys, OptIn, Params, Program, Server, Type,
+    Ciphertext, Client, Error, IntegerValue, KeyPlan, Keys, OptIn, Params, Program, Server, Type,
     general_keys,
 };
 use everlevel_gpu::Gpu;
@@ -88,11 +89,13 @@ fn values_modulo_a_prime_on_engines_with_memory_of_their_own() {
     let slow = Server::with_engine(keys.clone(), naive, 1 << 20).unwrap();
     assert!(modular(&slow, &x) == expected);
     assert!(slow.evaluator().resident_key_bytes() > 0);
+    let all = keys.plan().expanded_bytes(client.params());
     // Room for all keys, and for one at a time.
     for key_bytes in [u64::MAX, 0] {
         let Some(server) = on_cuda(&keys, key_bytes) else { return };
         assert!(modular(&server, &x) == expected, "{key_bytes} bytes of keys");
-        assert!(server.evaluator().resident_key_bytes() > 0);
+        let copied = server.evaluator().resident_key_bytes();
+        assert!(0 < copied && copied <= all, "{copied} of {all}");
     }
 }
 
@@ -107,6 +110,34 @@ fn values_are_copied_with_their_ranges() -> Result<(), Error> {
     let product = server.download(&server.mul(&there, &there)?)?;
     assert_eq!(product.range(), everlevel::ValueRange::new(0, 81));
     assert_eq!(client.decrypt_modular(&product.get())?[..2], [9, 16]);
+    Ok(())
+}
+
+/// Copies of keys are not read again; what uses them is cancelled all the same.
+#[test]
+fn work_with_copies_of_keys_is_cancelled() -> Result<(), Error> {
+    let (client, _, mut rng) = parties("insecure_bgv-257-n8");
+    let params = client.params();
+    let plan = KeyPlan::relinearization(params);
+    let keys = client.server_keys(&plan, &mut rng)?;
+    let mut bytes = 0;
+    for id in plan.relin.keys() {
+        bytes += keys.relin(*id)?.expect("it is there").expanded_bytes();
+    }
+    assert_eq!(bytes, plan.expanded_bytes(params));
+
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let asked = cancelled.clone();
+    let keys = Keys::from(keys).cancelled_by(move || asked.load(Ordering::Relaxed));
+    let naive = Arc::new(Naive::new(params.ring().clone())?);
+    let server = Server::with_engine(keys, naive, u64::MAX)?;
+    let x = everlevel::Value::from(client.encrypt_modular(&[3, 4], &mut rng)?);
+    let x = server.upload(&x)?;
+    drop(server.mul(&x, &x)?);
+    let copied = server.evaluator().resident_key_bytes();
+    assert!(0 < copied && copied <= bytes, "{copied} of {bytes}");
+    cancelled.store(true, Ordering::Relaxed);
+    assert_eq!(server.mul(&x, &x).err().map(|e| e.code()), Some("scheme.cancelled"));
     Ok(())
 }
 

@@ -20,6 +20,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         read: impl FnOnce() -> Result<Option<Arc<SwitchingKey>>, SchemeError>,
     ) -> Result<Option<(Basis, E::Key)>, SchemeError> {
         if let Some(Resident::Switching(basis, key)) = self.resident.find(name) {
+            self.keys.still_wanted()?;
             return Ok(Some((basis, key)));
         }
         Ok(read()?.map(|host| (host.basis(), self.copied(name, &host))))

@@ -122,6 +122,14 @@ pub trait EvalKeys: Send + Sync + 'static {
     /// # Errors
     /// As [`EvalKeys::relin`].
     fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError>;
+
+    /// Whether the work that the keys are for goes on: asked where a copy of a key is used.
+    ///
+    /// # Errors
+    /// [`SchemeError::Cancelled`].
+    fn still_wanted(&self) -> Result<(), SchemeError> {
+        Ok(())
+    }
 }
 
 /// One of the keys of a plan.

@@ -32,6 +32,10 @@ pub(super) async fn params(Id(name): Id) -> impl IntoResponse {
 }
 
 pub(super) async fn metrics(State(app): App) -> Result<Response, ServiceError> {
-    let text = blocking(app, |s| Ok(s.metrics.text(s.jobs.counts()?, s.data.keys.usage()))).await?;
+    let text = blocking(app, |s| {
+        let others = s.data.device.as_ref().map(|device| device.metrics()).unwrap_or_default();
+        Ok(s.metrics.text(s.jobs.counts()?, s.data.keys.usage(), &others))
+    })
+    .await?;
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

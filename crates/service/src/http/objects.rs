@@ -117,7 +117,7 @@ pub(super) async fn delete(State(app): App, Extension(tenant): By, Id(id): Id) -
     let id = name(&id, "object")?;
     blocking(app, move |s| {
         s.data.objects.delete(&tenant, &id)?;
-        s.data.keys.forget(&tenant, &id);
+        s.data.forget(&tenant, &id);
         Ok(())
     })
     .await

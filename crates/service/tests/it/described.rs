@@ -64,6 +64,7 @@ fn every_error_has_a_listed_code() {
         ServiceError::Quota { what, used, limit },
         ServiceError::Damaged { object: text() },
         ServiceError::Memory { needed: 1, budget: 0 },
+        ServiceError::DeviceMemory { needed: 1, budget: 0 },
         ServiceError::Timeout { seconds: 1 },
         ServiceError::Interrupted,
         ServiceError::Cancelled,

@@ -237,3 +237,16 @@ fn keys_above_the_budget_and_jobs_above_their_time_are_refused() {
     let job = start(&acme, &program(&push(&acme, &owner.keys), &push(&acme, &file), &text));
     assert_eq!(acme.wait(&job, |_| ()).unwrap_err().code(), "service.timeout");
 }
+
+/// Before anything is made.
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn a_device_takes_a_program_that_was_built_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("service");
+    let mut config = everlevel_service::Config::new(&path);
+    config.device = Some(everlevel_service::Device { ordinal: 0, key_memory: None });
+    let refused = everlevel_service::Service::start(config).err().unwrap();
+    assert_eq!(refused.code(), "gpu.none");
+    assert!(refused.to_string().contains("feature cuda") && !path.exists(), "{refused}");
+}
