@@ -99,7 +99,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             if !self.has_room_by_index(x, depth) {
                 return Ok(None);
             }
-            let part = self.decided_in_unary(&layers, alone, &bits);
+            let part = self.decided_in_unary(&layers, alone, bits);
             let joined = part.and_then(|part| self.either_part(&found, &part));
             let Some(joined) = if_it_fits(joined)? else { return Ok(None) };
             found = joined;

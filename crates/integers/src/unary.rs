@@ -127,7 +127,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let bits = |digit: usize| -> Result<_, E> { Ok(self.digit_bits(length, &bits(digit)?)?) };
         let mut found = Digit::public(0);
         for Diagram { layers, alone } in unary.diagrams(&apart(ranges, (unary.low, unary.high))) {
-            let part = self.decided_in_unary(&layers, alone, &bits)?;
+            let part = self.decided_in_unary(&layers, alone, bits)?;
             found = self.either_part(&found, &part)?;
         }
         let digits = vec![found];

@@ -84,7 +84,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
 /// Where the pixels of a block are in the upload, some of them at a time.
 fn parts(block: usize) -> impl Iterator<Item = Range<usize>> {
     let end = INPUTS * (block + 1);
-    let part = move |first| first..(first + TOGETHER).min(end);
+    let part = move |first: usize| first..(first + TOGETHER).min(end);
     (INPUTS * block..end).step_by(TOGETHER).map(part)
 }
 

@@ -222,9 +222,10 @@ fn digits_are_asked_for_one_after_the_other() {
     let ints = bench.integers();
     let unary = Unary::new(0, 0xfff).unwrap();
     let asked = |ranges: &[(i128, i128)]| {
-        let (bits, asked) = (bits(&bench, &unary, &[0, 0x345], ranges), RefCell::default());
+        let bits = bits(&bench, &unary, &[0, 0x345], ranges);
+        let asked: RefCell<Vec<usize>> = RefCell::default();
         let digit = |i: usize| {
-            RefCell::borrow_mut(&asked).push(i);
+            asked.borrow_mut().push(i);
             of(&bits, i)
         };
         let found = ints.in_ranges_of(&unary, Some(2), digit, ranges).unwrap();
