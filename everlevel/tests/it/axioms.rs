@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use everlevel::lab::{Evaluator, NoOp};
-use everlevel::{Form, KeyPlan, OptIn, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel::lab::{Evaluator, NoOp, ServerEvaluator};
+use everlevel::{Form, KeyPlan, Keys, OptIn, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_scheme::spec::{Assumption, ParamsSpec, SecretKind};
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
@@ -52,13 +52,13 @@ fn with_cryptography(
     params: &Params,
     plan: &KeyPlan,
     rotations: &[i64],
-    check: impl FnOnce(&Subject<'_, Evaluator>),
+    check: impl FnOnce(&Subject<'_, ServerEvaluator>),
 ) {
     let rng = RefCell::new(ChaCha20Rng::seed_from_u64(2));
     let secret = SecretKey::generate(params, &mut *rng.borrow_mut());
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, plan, &mut *rng.borrow_mut(), |_, _| ()).unwrap(),
-    );
+    let keys = ServerKeys::generate(&secret, plan, &mut *rng.borrow_mut(), |_, _| ()).unwrap();
+    // With the keys of a server, for which the library has the evaluator compiled.
+    let scheme = Evaluator::new(Keys::from(keys));
     check(&Subject {
         scheme: &scheme,
         encrypt: &|values| {
@@ -194,7 +194,8 @@ fn the_no_op_scheme_predicts_levels_and_noise() {
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let secret = SecretKey::generate(&params, &mut rng);
     let plan = KeyPlan::relinearization(&params).merge(&KeyPlan::column_rotations(&params, STEPS));
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap());
+    let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();
+    let scheme = Evaluator::new(Keys::from(keys));
     let open = NoOp::new(&params, 0);
     let plain = Plaintext::encode(&params, &[3, 1, 4, 1, 5]).unwrap();
     let (mut x, mut y) = (secret.encrypt(&plain, &mut rng).unwrap(), open.encrypt(&plain).unwrap());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use everlevel::bootstrap_plan;
 use everlevel::lab::{Arithmetic, Evaluator, NoOp, PlainModulus};
 use everlevel::{
-    Backend, Ciphertext, Form, GaloisElement, KeyPlan, NextUse, OptIn, Params, ParamsSpec,
+    Backend, Ciphertext, Form, GaloisElement, KeyPlan, Keys, NextUse, OptIn, Params, ParamsSpec,
     Plaintext, PublicKey, SecretKey, ServerKeys,
 };
 use everlevel_circuit::bootstrap::{Bootstrapper, StageReport};
@@ -155,7 +155,8 @@ fn fingerprints<E: Engine>(params: &Params, engine: Arc<E>, key_bytes: u64) -> L
     add("02 public key", bytes_digest(public_key::to_bytes(&public, &none)));
     add("03 server keys", bytes_digest(server_keys::to_bytes(&keys, &none)));
 
-    let scheme = Evaluator::with_engine(keys, engine, key_bytes);
+    // With the keys of a server, for which the library has the evaluator compiled.
+    let scheme = Evaluator::with_engine(Keys::from(keys), engine, key_bytes);
     let a = secret.encrypt(&x, &mut rng).unwrap();
     let b = public.encrypt(&y, &mut rng).unwrap();
     add("04 bytes of ciphertexts", bytes_digest(ciphertexts::to_bytes(params, &[&a, &b], &none)));
