@@ -79,6 +79,6 @@ pub use modular::PrimePower;
 pub use packing::SumPacking;
 pub use range::ValueRange;
 pub use rotate::{rotate_along, rotate_by_keys, rotation_elements};
-pub use session::{Session, Value};
+pub use session::{Session, Value, take_least};
 pub use slots::SlotMove;
 pub use truncate::{ClearLowestDigit, Truncation};

@@ -7,7 +7,7 @@
 use std::sync::PoisonError;
 
 use everlevel_circuit::bootstrap::Bootstrapper;
-use everlevel_circuit::{CircuitError, Value};
+use everlevel_circuit::{CircuitError, Value, take_least};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Arithmetic, NextUse, Scheme, SchemeError};
 
@@ -20,6 +20,9 @@ use crate::stage::Stage;
 /// Bits of capacity that results of tables keep above what bootstrapping needs, for the sums of a
 /// few of them that come next.
 const MARGIN: f64 = 6.0;
+
+/// An operation on ciphertexts of a scheme.
+type Operation<'a, S, C> = dyn Fn(&S, &[&C]) -> Result<C, CircuitError> + 'a;
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Bootstraps a ciphertext in place, modulo p.
@@ -208,8 +211,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 }
             }
             let capacity = |i: &usize| scheme.capacity_bits(x[*i]);
-            stale.sort_by(|i, j| capacity(j).total_cmp(&capacity(i)));
-            let Some(worst) = stale.pop() else {
+            let Some(worst) = take_least(&mut stale, capacity) else {
                 let left = (0..x.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
                 return Err(IntegersError::Depth { depth: stage.depth(), left, needed });
             };
@@ -223,6 +225,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         values: &[&Value<S::Ciphertext>],
         operation: impl Fn(&S, &[&S::Ciphertext]) -> Result<S::Ciphertext, CircuitError>,
+    ) -> Result<Value<S::Ciphertext>, IntegersError> {
+        self.applied(values, &operation)
+    }
+
+    /// [`Integers::apply`], compiled once for all operations.
+    fn applied(
+        &self,
+        values: &[&Value<S::Ciphertext>],
+        operation: &Operation<'_, S, S::Ciphertext>,
     ) -> Result<Value<S::Ciphertext>, IntegersError> {
         let scheme = self.session().scheme();
         let needed = self.session().minimum_capacity();
@@ -238,8 +249,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 Err(error) => return Err(error.into()),
             }
             let capacity = |i: &usize| scheme.capacity_bits(operands[*i]);
-            stale.sort_by(|i, j| capacity(j).total_cmp(&capacity(i)));
-            let Some(worst) = stale.pop().filter(|_| self.session().can_bootstrap()) else {
+            let worst = take_least(&mut stale, capacity);
+            let Some(worst) = worst.filter(|_| self.session().can_bootstrap()) else {
                 // Sums, products by plaintexts and single products: a level at most.
                 let left = (0..operands.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
                 return Err(IntegersError::Depth { depth: 1, left, needed });

@@ -268,9 +268,13 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
                 x.values().map(|v| scheme.capacity_bits(&v.get())).fold(f64::INFINITY, f64::min)
             }
         };
+        let most = |masks: &mut Vec<Mask<S::Ciphertext>>| {
+            let by_capacity =
+                |&i: &usize, &j: &usize| capacity(&masks[i]).total_cmp(&capacity(&masks[j]));
+            (0..masks.len()).max_by(by_capacity).map(|i| masks.remove(i))
+        };
         loop {
-            masks.sort_by(|a, b| capacity(a).total_cmp(&capacity(b)));
-            match (masks.pop(), masks.pop()) {
+            match (most(&mut masks), most(&mut masks)) {
                 (Some(a), Some(b)) => masks.push(join(self, b, a)?),
                 (last, _) => return Ok(last),
             }

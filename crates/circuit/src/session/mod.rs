@@ -23,6 +23,19 @@ const TOGETHER: usize = 4;
 /// A value and what it was when it was seen.
 type Seen<'a, C> = (&'a Value<C>, Arc<C>);
 
+/// An operation on two ciphertexts of a scheme.
+type Operation<'a, S, C> = dyn Fn(&S, &C, &C) -> Result<C, CircuitError> + 'a;
+
+/// Takes the item of the least size out of a list, the last one of several.
+///
+/// Operations on ciphertexts are tried again and again with the operand bootstrapped that has the
+/// least capacity. They differ in their type, so that sorting their operands would be compiled for
+/// each of them.
+pub fn take_least<T>(items: &mut Vec<T>, size: impl Fn(&T) -> f64) -> Option<T> {
+    let least = (0..items.len()).max_by(|&i, &j| size(&items[j]).total_cmp(&size(&items[i])))?;
+    Some(items.remove(least))
+}
+
 /// An evaluator for circuits of any depth.
 ///
 /// Every result keeps at least the capacity that a later bootstrapping needs. If an operation would
@@ -224,6 +237,16 @@ impl<S: Bootstrappable> Session<S> {
     where
         F: Fn(&S, &S::Ciphertext, &S::Ciphertext) -> Result<S::Ciphertext, CircuitError>,
     {
+        self.applied(a, b, &operation)
+    }
+
+    /// [`Session::apply2`], compiled once for all operations.
+    fn applied(
+        &self,
+        a: &Value<S::Ciphertext>,
+        b: &Value<S::Ciphertext>,
+        operation: &Operation<'_, S, S::Ciphertext>,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
         let mut stale = if a.is(b) { vec![a] } else { vec![a, b] };
         // Operations assume that their operands are of these parameters.
         stale.iter().try_for_each(|x| self.scheme.check_params(&x.get()))?;
@@ -245,9 +268,8 @@ impl<S: Bootstrappable> Session<S> {
                 Err(error @ CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => error,
                 Err(error) => return Err(error),
             };
-            let capacity = |x: &Value<S::Ciphertext>| self.scheme.capacity_bits(&x.get());
-            stale.sort_by(|x, y| capacity(y).total_cmp(&capacity(x)));
-            let Some(worst) = stale.pop().filter(|_| self.bootstrapper.is_some()) else {
+            let worst = take_least(&mut stale, |x| self.scheme.capacity_bits(&x.get()));
+            let Some(worst) = worst.filter(|_| self.bootstrapper.is_some()) else {
                 return Err(shortage);
             };
             self.refresh_together(&[(worst, if worst.is(a) { x } else { y })])?;

@@ -1,6 +1,6 @@
 //! Truth values modulo p^2, ready for products with pieces of columns.
 
-use everlevel_circuit::{CircuitError, Value};
+use everlevel_circuit::{CircuitError, Value, take_least};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Arithmetic, ExactScheme, Level, NextUse, PlainModulus, Scheme};
 use rayon::prelude::*;
@@ -195,8 +195,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 return lifted.collect();
             }
             let capacity = |i: &usize| scheme.capacity_bits(&values[*i].get());
-            stale.sort_by(|i, j| capacity(j).total_cmp(&capacity(i)));
-            let Some(worst) = stale.pop() else {
+            let Some(worst) = take_least(&mut stale, capacity) else {
                 let left = (0..values.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
                 let needed = self.session().minimum_capacity();
                 return Err(IntegersError::Depth { depth: DEPTH, left, needed });
