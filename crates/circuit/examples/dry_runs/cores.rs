@@ -2,8 +2,7 @@
 //! parallel regions as the engine has them, and these are scheduled on cores that share a limited
 //! memory bandwidth.
 //!
-//! `cargo run --release --example cores -- bgv-65537-n15 50 100 200`: a set,
-//! and the bandwidths of the machine in GB/s.
+//! `cores bgv-65537-n15 50 100 200`: a set, and the bandwidths of the machine in GB/s.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -261,8 +260,7 @@ impl Program<'_> {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut args = std::env::args().skip(1);
+pub fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
     let name = args.next().unwrap_or_else(|| "bgv-65537-n15".into());
     let mut bandwidths = args.map(|text| text.parse()).collect::<Result<Vec<f64>, _>>()?;
     if bandwidths.is_empty() {

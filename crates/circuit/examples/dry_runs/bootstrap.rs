@@ -1,8 +1,8 @@
 //! A bootstrapping of a named parameter set on the no-op scheme: what each stage leaves, what it
 //! would cost.
 //!
-//! `cargo run --release --example dry_bootstrap -- bgv-65537-n15 bypass 5,5,5 5,5,5 product_tree_2
-//! global`: name, mode, group sizes and digit removals; what is left out is the set's own.
+//! `bootstrap bgv-65537-n15 bypass 5,5,5 5,5,5 product_tree_2 global`: name, mode, group sizes and
+//! digit removals; what is left out is the set's own.
 
 use std::error::Error;
 use std::time::Instant;
@@ -12,8 +12,7 @@ use everlevel_circuit::digits::DigitMethod;
 use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut args = std::env::args().skip(1);
+pub fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
     let name = args.next().unwrap_or_else(|| "insecure_bgv-65537-n11".into());
     let params = Params::named(&name, OptIn::InsecureResearch)?;
     let mut base = BootstrapPlan::for_set(&params)?;

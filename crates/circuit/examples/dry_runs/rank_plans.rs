@@ -1,6 +1,6 @@
 //! The bootstrapping plan of a named parameter set for each objective, found by dry runs.
 //!
-//! `cargo run --release --example rank_plans -- bgv-65537-n15`
+//! `rank-plans bgv-65537-n15`
 
 use std::error::Error;
 
@@ -32,8 +32,8 @@ impl DryRun for Dry {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let name = std::env::args().nth(1).unwrap_or_else(|| "insecure_bgv-65537-n11".into());
+pub fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
+    let name = args.next().unwrap_or_else(|| "insecure_bgv-65537-n11".into());
     let params = Params::named(&name, OptIn::InsecureResearch)?;
     let candidates = BootstrapPlan::candidates(params.slots(), 8);
     let model = TimeModel::typical(params.degree());

@@ -1,7 +1,7 @@
 //! What a named set would be with other weights, bounds and primes.
 //!
-//! `cargo run --release --example weigh -- bgv-65537-n15 weight=32,bound=15,base=46 weight=34`: a
-//! variant for each argument, with `fine=47+44+39` for lists.
+//! `weigh bgv-65537-n15 weight=32,bound=15,base=46 weight=34`: a variant for each argument, with
+//! `fine=47+44+39` for lists.
 
 use std::error::Error;
 
@@ -9,8 +9,7 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, TimeModel};
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::{NextUse, NoOp, OptIn, Params, Plaintext};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut args = std::env::args().skip(1);
+pub fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
     let name = args.next().unwrap_or_else(|| "bgv-65537-n15".into());
     let spec = Params::named(&name, OptIn::InsecureResearch)?.spec().clone();
     for variant in args {

@@ -1,15 +1,14 @@
 //! Every method of digit removal for a problem: degrees, costs and what the papers predict.
 //!
-//! `cargo run --release --example compare_digits -- 127 3 1 20` for p, e, v and, if not all, the
-//! bound B on the low part.
+//! `compare-digits 127 3 1 20` for p, e, v and, if not all, the bound B on the low part.
 
 use std::error::Error;
 use std::time::Instant;
 
 use everlevel_circuit::digits::{DigitProblem, DigitRemoval, compare};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let numbers = std::env::args().skip(1).map(|s| s.parse()).collect::<Result<Vec<u64>, _>>()?;
+pub fn run(args: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
+    let numbers = args.map(|s| s.parse()).collect::<Result<Vec<u64>, _>>()?;
     let problem = match numbers[..] {
         [p, e, v] => DigitProblem::all_digits(p, u32::try_from(e)?, u32::try_from(v)?),
         [p, e, v, bound] => DigitProblem { p, e: u32::try_from(e)?, v: u32::try_from(v)?, bound },
