@@ -11,6 +11,7 @@
 //! * do the same modulo the cyclotomic polynomial of an index that is not a power of two
 //!   ([`TensorTable`]), in the orders described in [`axes`];
 //! * run the element-wise loops of homomorphic encryption ([`kernels`]);
+//! * transform complex numbers, where only magnitudes are needed ([`ComplexTransform`]);
 //! * measure what the ports of the processor allow, and how fast memory is read ([`Ports`],
 //!   [`read_through`]).
 //!
@@ -46,6 +47,7 @@ pub mod axes;
 mod backend;
 #[cfg(target_arch = "x86_64")]
 mod compiled;
+mod complex;
 mod error;
 pub mod kernels;
 mod memory;
@@ -59,6 +61,7 @@ pub mod primes;
 
 pub use axes::{Axes, Axis, Cycle};
 pub use backend::{Backend, Selection};
+pub use complex::{Complex64, ComplexTransform};
 pub use error::ArithError;
 pub use memory::Block;
 pub use modulus::{Modulus, ShoupFactor};

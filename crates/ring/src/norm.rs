@@ -1,10 +1,9 @@
 //! The canonical embedding norm.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use everlevel_arith::Axes;
-use rustfft::{Fft, FftPlanner, num_complex::Complex64};
+use everlevel_arith::{Axes, Complex64, ComplexTransform};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Computes ‖a‖ = max over the primitive m-th complex roots of unity ζ of |a(ζ)|, for real
@@ -26,7 +25,7 @@ enum Kind {
 
 /// The complex transform of a power of two, and what coefficients are multiplied by before it.
 struct Twisted {
-    fft: Arc<dyn Fft<f64>>,
+    fft: ComplexTransform,
     twist: Vec<Complex64>,
 }
 
@@ -35,14 +34,14 @@ impl Twisted {
         let twist = (0..degree)
             .map(|k| Complex64::from_polar(1.0, std::f64::consts::PI * k as f64 / degree as f64))
             .collect();
-        Twisted { fft: FftPlanner::new().plan_fft_forward(degree), twist }
+        Twisted { fft: ComplexTransform::new(degree), twist }
     }
 }
 
 /// The complex transform along one axis of index N: the places of a full transform that
 /// coefficients come from and values go to.
 struct ComplexAxis {
-    fft: Arc<dyn Fft<f64>>,
+    fft: ComplexTransform,
     exponents: Vec<usize>,
     values: Vec<usize>,
 }
@@ -64,7 +63,7 @@ impl CanonicalNorm {
                 axes.units_along(a).iter().map(|&u| (n - u as usize * turn % n) % n).collect();
             let exponents =
                 (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) as usize).collect();
-            ComplexAxis { fft: FftPlanner::new().plan_fft_forward(n), exponents, values }
+            ComplexAxis { fft: ComplexTransform::new(n), exponents, values }
         };
         CanonicalNorm {
             degree: axes.degree(),
@@ -149,9 +148,9 @@ fn wiped(numbers: Vec<Complex64>, length: usize) -> Wiped {
 }
 
 /// The transform in place, with a scratch of its own that is wiped.
-fn process(fft: &Arc<dyn Fft<f64>>, buffer: &mut [Complex64]) {
-    let mut scratch = Wiped(vec![Complex64::default(); fft.get_inplace_scratch_len()]);
-    fft.process_with_scratch(buffer, &mut scratch);
+fn process(fft: &ComplexTransform, buffer: &mut [Complex64]) {
+    let mut scratch = Wiped(vec![Complex64::default(); fft.scratch()]);
+    fft.apply(buffer, &mut scratch);
 }
 
 /// The transform along all of `axes`, in place.
@@ -160,7 +159,7 @@ fn transform(axes: &[ComplexAxis], buffer: &mut [Complex64]) {
     for axis in axes {
         let length = axis.values.len();
         inner /= length;
-        let mut line = Wiped(vec![Complex64::default(); axis.fft.len()]);
+        let mut line = Wiped(vec![Complex64::default(); axis.fft.length()]);
         for start in (0..buffer.len()).filter(|x| (x / inner).is_multiple_of(length)) {
             line.fill(Complex64::default());
             axis.exponents
