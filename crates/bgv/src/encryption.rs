@@ -54,7 +54,7 @@ impl SecretKey {
         level: Level,
         rng: &mut impl CryptoRng,
     ) -> Result<Ciphertext, SchemeError> {
-        self.encrypt_drawing(plaintext, level, rng, sample::seed)
+        self.encrypt_drawing(plaintext, level, rng, None)
     }
 
     /// [`SecretKey::encrypt_at`] with a given seed of c1, for formats that derive seeds from what a
@@ -79,16 +79,17 @@ impl SecretKey {
                 found: "one over NTRU".into(),
             });
         }
-        self.encrypt_drawing(plaintext, level, rng, |_| seed)
+        self.encrypt_drawing(plaintext, level, rng, Some(seed))
     }
 
-    /// An encryption whose seed is drawn after its errors.
-    fn encrypt_drawing<R: CryptoRng>(
+    /// An encryption whose seed is drawn after its errors if none is given; compiled once for all
+    /// generators.
+    fn encrypt_drawing(
         &self,
         plaintext: &Plaintext,
         level: Level,
-        rng: &mut R,
-        seed: impl FnOnce(&mut R) -> Seed,
+        rng: &mut dyn CryptoRng,
+        seed: Option<Seed>,
     ) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let (ring, cpu) = (params.ring(), params.cpu());
@@ -118,7 +119,7 @@ impl SecretKey {
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));
         let mut c0 = noisy_message(cpu, basis, Some(&message), &errors, t);
         c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t)));
-        let seed = seed(rng);
+        let seed = seed.unwrap_or_else(|| sample::seed(rng));
         let c1 = sample::expand(cpu, &seed, 0, basis);
         // The product a s determines s, because a is published.
         let mut product = c1.mul(cpu, &s.restricted(basis));

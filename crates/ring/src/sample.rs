@@ -32,7 +32,7 @@ pub fn system_rng() -> Result<ChaCha20Rng, RingError> {
 }
 
 /// A fresh seed.
-pub fn seed(rng: &mut impl CryptoRng) -> Seed {
+pub fn seed(rng: &mut (impl CryptoRng + ?Sized)) -> Seed {
     let mut seed = Seed::default();
     rng.fill_bytes(&mut seed);
     seed
@@ -62,7 +62,13 @@ const WORD: u32 = 32;
 
 /// Adds t times a polynomial whose coefficients are uniform on -2^f to 2^f - 1, to the coefficients
 /// in any order. Constant time.
-pub fn add_flood(cpu: &Cpu, x: &mut Poly<Coeff>, t: u128, f: u32, rng: &mut impl CryptoRng) {
+pub fn add_flood(
+    cpu: &Cpu,
+    x: &mut Poly<Coeff>,
+    t: u128,
+    f: u32,
+    rng: &mut (impl CryptoRng + ?Sized),
+) {
     let moduli: Vec<Modulus> = x.basis().iter().map(|i| cpu.ring().modulus(i)).collect();
     // (2^f, t, 2^WORD) modulo each prime.
     let constants: Vec<_> = moduli
@@ -88,7 +94,7 @@ pub fn add_flood(cpu: &Cpu, x: &mut Poly<Coeff>, t: u128, f: u32, rng: &mut impl
 
 /// n independent uniform values of {-1, 0, 1}. Constant time; the bias is below 2^-62 a
 /// coefficient.
-pub fn ternary(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
+pub fn ternary(degree: usize, rng: &mut (impl CryptoRng + ?Sized)) -> Vec<i64> {
     (0..degree).map(|_| ((rng.next_u64() as u128 * 3) >> 64) as i64 - 1).collect()
 }
 
@@ -98,7 +104,7 @@ pub fn ternary(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
 ///
 /// Two keys coincide with probability below n^2 / 2^63; the order of such a pair is then fixed
 /// instead of random.
-pub fn fixed_weight(degree: usize, weight: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
+pub fn fixed_weight(degree: usize, weight: usize, rng: &mut (impl CryptoRng + ?Sized)) -> Vec<i64> {
     assert!(weight <= degree, "a weight up to the degree");
     // Low two bits: 0 for 0, 1 for +1, 2 for -1. The first `weight` entries are non-zero with
     // random signs.
@@ -146,7 +152,7 @@ pub const ERROR_VARIANCE: f64 = 10.5;
 
 /// n independent values of the centered binomial distribution with 2 * 21 coins: variance 10.5,
 /// standard deviation 3.24, absolute value at most 21. Constant time.
-pub fn error(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
+pub fn error(degree: usize, rng: &mut (impl CryptoRng + ?Sized)) -> Vec<i64> {
     (0..degree)
         .map(|_| {
             let coins = rng.next_u64();
@@ -166,7 +172,7 @@ pub const GAUSSIAN_VARIANCE: f64 = 1.460_724_291_090_18;
 /// n independent values of the discrete Gaussian distribution of standard deviation 1.55, truncated
 /// to -2..=2: χ of Doröz–Hu–Sunar 2014 (B = 2), for NTRU keys and their errors. Constant time;
 /// strictly sub-Gaussian with variance 1.461; the bias is below 2^-63 a coefficient.
-pub fn truncated_gaussian(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
+pub fn truncated_gaussian(degree: usize, rng: &mut (impl CryptoRng + ?Sized)) -> Vec<i64> {
     (0..degree)
         .map(|_| {
             let x = rng.next_u64();

@@ -28,6 +28,11 @@ pub struct PublicKey {
 impl PublicKey {
     /// Generates a public key. Over NTRU it is determined by the secret key.
     pub fn generate(secret: &SecretKey, rng: &mut impl CryptoRng) -> Self {
+        Self::drawn(secret, rng)
+    }
+
+    /// [`PublicKey::generate`], compiled once for all generators.
+    fn drawn(secret: &SecretKey, rng: &mut dyn CryptoRng) -> Self {
         let params = secret.params();
         let basis = params.chain().basis(params.chain().top());
         let (components, seed) = match secret.main() {
@@ -132,7 +137,7 @@ pub(crate) fn encrypt_under(
     key: &[Poly<Eval>],
     plaintext: &Plaintext,
     level: Level,
-    rng: &mut impl CryptoRng,
+    rng: &mut dyn CryptoRng,
 ) -> Result<Ciphertext, SchemeError> {
     plaintext.check(params)?;
     let (ring, cpu) = (params.ring(), params.cpu());

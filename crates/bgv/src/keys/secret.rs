@@ -99,7 +99,7 @@ impl MainSecret {
         params: &Params,
         basis: Basis,
         uniform: (&sample::Seed, u32),
-        rng: &mut impl CryptoRng,
+        rng: &mut dyn CryptoRng,
     ) -> Vec<Poly<Eval>> {
         let cpu = params.cpu();
         let mut first = sample::secret_poly(cpu, basis, &key_error(params, rng));
@@ -147,6 +147,11 @@ impl MainSecret {
 impl SecretKey {
     /// Draws a secret key.
     pub fn generate(params: &Params, rng: &mut impl CryptoRng) -> Self {
+        Self::drawn(params, rng)
+    }
+
+    /// [`SecretKey::generate`], compiled once for all generators.
+    fn drawn(params: &Params, rng: &mut dyn CryptoRng) -> Self {
         let (ring, cpu) = (params.ring(), params.cpu());
         let noise = params.noise().bound();
         let mut draw = || loop {
@@ -329,7 +334,7 @@ impl SecretKey {
 }
 
 /// An error polynomial of the set's assumption.
-pub(crate) fn error(params: &Params, rng: &mut impl CryptoRng) -> Vec<i64> {
+pub(crate) fn error(params: &Params, rng: &mut dyn CryptoRng) -> Vec<i64> {
     match params.spec().assumption {
         Assumption::Rlwe => sample::error(params.degree(), rng),
         Assumption::Ntru => sample::truncated_gaussian(params.degree(), rng),
@@ -337,7 +342,7 @@ pub(crate) fn error(params: &Params, rng: &mut impl CryptoRng) -> Vec<i64> {
 }
 
 /// An error polynomial for a key: within the limits of the noise model.
-pub(crate) fn key_error(params: &Params, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
+pub(crate) fn key_error(params: &Params, rng: &mut dyn CryptoRng) -> Zeroizing<Vec<i64>> {
     let noise = params.noise().bound();
     loop {
         let e = Zeroizing::new(sample::bounded(params.ring(), noise.error_norm_limit(), || {

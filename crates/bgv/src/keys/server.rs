@@ -10,12 +10,9 @@ use super::secret::{MainSecret, SecretKey, key_error};
 use super::switching::SwitchingKey;
 use crate::ciphertext::Ciphertext;
 use crate::message::noisy_message;
-use everlevel_scheme::KeyId;
-use everlevel_scheme::KeyPlan;
-use everlevel_scheme::Params;
-use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit};
 use everlevel_scheme::spec::{GadgetId, Level};
+use everlevel_scheme::{KeyId, KeyPlan, Params, SchemeError};
 
 /// The keys that bootstrapping needs in addition to rotation and relinearization keys
 /// (sparse-secret encapsulation, Bossuat et al. 2022).
@@ -208,16 +205,7 @@ impl ServerKeys {
         rng: &mut impl CryptoRng,
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Self, SchemeError> {
-        let mut keys = Self::empty(secret.params()).owned_by(Some(secret.id()), None);
-        let total = plan.len() + plan.bootstrap as usize;
-        let mut done = 0;
-        Self::generate_each(secret, plan, rng, |key| {
-            keys.insert(key);
-            done += 1;
-            progress(done, total);
-            Ok::<(), SchemeError>(())
-        })?;
-        Ok(keys)
+        Self::gathered(secret, plan, rng, &mut progress, |_, key| key)
     }
 
     /// [`ServerKeys::generate`] with the uniform halves as seeds ([`SwitchingKey::seeded`]): the
@@ -231,11 +219,22 @@ impl ServerKeys {
         rng: &mut impl CryptoRng,
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Self, SchemeError> {
-        let mut keys = Self::empty(secret.params()).owned_by(Some(secret.id()), None);
-        let (params, total) = (secret.params(), plan.len() + plan.bootstrap as usize);
-        let mut done = 0;
-        Self::generate_each(secret, plan, rng, |key| {
-            keys.insert(key.seeded(params));
+        Self::gathered(secret, plan, rng, &mut progress, |params, key| key.seeded(params))
+    }
+
+    /// The keys of a plan in a form, compiled once for all generators.
+    fn gathered(
+        secret: &SecretKey,
+        plan: &KeyPlan,
+        rng: &mut dyn CryptoRng,
+        progress: &mut dyn FnMut(usize, usize),
+        form: fn(&Params, ServerKey) -> ServerKey,
+    ) -> Result<Self, SchemeError> {
+        let params = secret.params();
+        let mut keys = Self::empty(params).owned_by(Some(secret.id()), None);
+        let (mut done, total) = (0, plan.len() + plan.bootstrap as usize);
+        Self::each(secret, plan, rng, &mut |key| {
+            keys.insert(form(params, key));
             done += 1;
             progress(done, total);
             Ok::<(), SchemeError>(())
@@ -255,6 +254,15 @@ impl ServerKeys {
         plan: &KeyPlan,
         rng: &mut impl CryptoRng,
         mut take: impl FnMut(ServerKey) -> Result<(), E>,
+    ) -> Result<(), E> {
+        Self::each(secret, plan, rng, &mut take)
+    }
+
+    fn each<E: From<SchemeError>>(
+        secret: &SecretKey,
+        plan: &KeyPlan,
+        rng: &mut dyn CryptoRng,
+        take: &mut dyn FnMut(ServerKey) -> Result<(), E>,
     ) -> Result<(), E> {
         let params = secret.params();
         if !plan.is_empty() {
@@ -291,7 +299,7 @@ impl ServerKeys {
 
     fn bootstrap_key(
         secret: &SecretKey,
-        rng: &mut impl CryptoRng,
+        rng: &mut dyn CryptoRng,
     ) -> Result<BootstrapKey, SchemeError> {
         let params = secret.params();
         let cpu = params.cpu();

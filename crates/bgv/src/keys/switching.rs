@@ -38,7 +38,7 @@ impl SwitchingKey {
         basis: Basis,
         source: &Poly<Eval>,
         destination: &MainSecret,
-        rng: &mut impl CryptoRng,
+        rng: &mut dyn CryptoRng,
     ) -> Self {
         let cpu = params.cpu();
         let special = gadget.special();
