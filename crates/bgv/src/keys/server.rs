@@ -233,11 +233,11 @@ impl ServerKeys {
         let params = secret.params();
         let mut keys = Self::empty(params).owned_by(Some(secret.id()), None);
         let (mut done, total) = (0, plan.len() + plan.bootstrap as usize);
-        Self::each(secret, plan, rng, &mut |key| {
+        Self::each::<SchemeError>(secret, plan, rng, &mut |key| {
             keys.insert(form(params, key));
             done += 1;
             progress(done, total);
-            Ok::<(), SchemeError>(())
+            Ok(())
         })?;
         Ok(keys)
     }
