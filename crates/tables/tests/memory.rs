@@ -92,8 +92,7 @@ fn a_block_is_held_at_a_time() {
     drop(table);
     let options = OpenOptions::default().accepting(OptIn::InsecureResearch);
     let table = EncryptedTable::open(&directory, &options).unwrap();
-    let quiet = |_, _| Ok::<_, TablesError>(());
-    let result = table.run(&server, &plan, None, quiet).unwrap();
+    let result = table.run_whole(&server, &plan).unwrap();
     let answer = result.read(client.secret()).unwrap();
     HEAP.set_limit(usize::MAX).unwrap();
     let expected = (0..rows).filter(|row| cell(*row, 0) && cell(*row, 11)).count();
