@@ -92,10 +92,31 @@ pub fn add_flood(
     }
 }
 
+/// Random words that [`map_words`] draws at a time.
+const AT_ONCE: usize = 64;
+
+/// Values of `count` random words. They are drawn some at a time, because a call of a generator of
+/// unknown type takes as long as such a word; of ChaCha20 they are those of `next_u64`.
+fn map_words<R: CryptoRng + ?Sized>(
+    count: usize,
+    rng: &mut R,
+    value: impl Fn(u64) -> i64,
+) -> Vec<i64> {
+    let mut values = Vec::with_capacity(count);
+    let mut bytes = zeroize::Zeroizing::new([0u8; 8 * AT_ONCE]);
+    while values.len() < count {
+        let drawn = &mut bytes[..8 * AT_ONCE.min(count - values.len())];
+        rng.fill_bytes(drawn);
+        let words = drawn.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        values.extend(words.map(&value));
+    }
+    values
+}
+
 /// n independent uniform values of {-1, 0, 1}. Constant time; the bias is below 2^-62 a
 /// coefficient.
 pub fn ternary(degree: usize, rng: &mut (impl CryptoRng + ?Sized)) -> Vec<i64> {
-    (0..degree).map(|_| ((rng.next_u64() as u128 * 3) >> 64) as i64 - 1).collect()
+    map_words(degree, rng, |word| ((word as u128 * 3) >> 64) as i64 - 1)
 }
 
 /// A uniform vector of {-1, 0, 1} with exactly `weight` non-zero values, by a constant-time
@@ -153,13 +174,10 @@ pub const ERROR_VARIANCE: f64 = 10.5;
 /// n independent values of the centered binomial distribution with 2 * 21 coins: variance 10.5,
 /// standard deviation 3.24, absolute value at most 21. Constant time.
 pub fn error(degree: usize, rng: &mut (impl CryptoRng + ?Sized)) -> Vec<i64> {
-    (0..degree)
-        .map(|_| {
-            let coins = rng.next_u64();
-            let (a, b) = (coins & 0x1f_ffff, coins >> 21 & 0x1f_ffff);
-            a.count_ones() as i64 - b.count_ones() as i64
-        })
-        .collect()
+    map_words(degree, rng, |coins| {
+        let (a, b) = (coins & 0x1f_ffff, coins >> 21 & 0x1f_ffff);
+        a.count_ones() as i64 - b.count_ones() as i64
+    })
 }
 
 /// Where the cumulative distribution of [`truncated_gaussian`] passes -2, -1, 0 and 1, times 2^64.
@@ -173,12 +191,9 @@ pub const GAUSSIAN_VARIANCE: f64 = 1.460_724_291_090_18;
 /// to -2..=2: χ of Doröz–Hu–Sunar 2014 (B = 2), for NTRU keys and their errors. Constant time;
 /// strictly sub-Gaussian with variance 1.461; the bias is below 2^-63 a coefficient.
 pub fn truncated_gaussian(degree: usize, rng: &mut (impl CryptoRng + ?Sized)) -> Vec<i64> {
-    (0..degree)
-        .map(|_| {
-            let x = rng.next_u64();
-            GAUSSIAN_STEPS.iter().map(|&step| (x >= step) as i64).sum::<i64>() - 2
-        })
-        .collect()
+    map_words(degree, rng, |x| {
+        GAUSSIAN_STEPS.iter().map(|&step| (x >= step) as i64).sum::<i64>() - 2
+    })
 }
 
 /// An error polynomial with ‖e‖ <= `limit` in the canonical norm, drawn until this holds.
@@ -304,6 +319,23 @@ mod tests {
         assert!(hits.iter().all(|&h| (350..650).contains(&h)), "{hits:?}");
         assert!(signs.abs() < 1500);
         assert_eq!(fixed_weight(16, 16, &mut rng).iter().filter(|&&x| x == 0).count(), 0);
+    }
+
+    /// Also where a block of the generator ends within a word.
+    #[test]
+    fn words_are_those_of_single_draws() {
+        for (skipped, count) in [(0, 1000), (1, 64), (1, 129), (0, 0)] {
+            let (mut one, mut other) = (rng(), rng());
+            for generator in [&mut one, &mut other] {
+                for _ in 0..skipped {
+                    generator.next_u32();
+                }
+            }
+            let words = map_words(count, &mut one as &mut dyn CryptoRng, |word| word as i64);
+            assert_eq!(words.len(), count);
+            assert!(words.iter().all(|word| *word == other.next_u64() as i64));
+            assert_eq!(one.next_u64(), other.next_u64());
+        }
     }
 
     #[test]
