@@ -95,8 +95,8 @@ pub fn add_flood(
 /// Random words that [`map_words`] draws at a time.
 const AT_ONCE: usize = 64;
 
-/// Values of `count` random words. They are drawn some at a time, because a call of a generator of
-/// unknown type takes as long as such a word; of ChaCha20 they are those of `next_u64`.
+/// Values of `count` random words, which are drawn some at a time, so that a generator of unknown
+/// type is called for all of these at once. Of ChaCha20 they are the words of `next_u64`.
 fn map_words<R: CryptoRng + ?Sized>(
     count: usize,
     rng: &mut R,
