@@ -115,6 +115,8 @@ impl LtvPublicKey {
             noise: params.noise().fresh(),
             estimate: params.noise().fresh(),
             owner: None,
+            // The id of the set is beside it in the ciphertext.
+            set: None,
         };
         Ok(LtvCiphertext::new(params, meta, poly))
     }

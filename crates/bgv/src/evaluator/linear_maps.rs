@@ -63,6 +63,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         xs: &[&Ciphertext<E>],
         gs: &[GaloisElement],
     ) -> Result<Vec<Vec<Extended<E>>>, SchemeError> {
+        xs.iter().try_for_each(|x| self.check_set(&x.meta))?;
         let mut all = Vec::with_capacity(xs.len());
         let divisor = |x: &Ciphertext<E>| self.params.noise().divisor(&x.meta);
         for alike in xs.chunk_by(|x, y| x.basis() == y.basis() && divisor(x) == divisor(y)) {
@@ -203,6 +204,10 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             found,
         };
         let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
+        inputs.iter().try_for_each(|x| self.check_set(&x.meta.meta))?;
+        for d in rows.iter().flatten().flatten() {
+            params.noise().check_origin_of(Some(d.set), "the diagonal")?;
+        }
         for x in inputs {
             same_parts(&first.meta.meta, &x.meta.meta, OPERATION)?;
         }

@@ -73,7 +73,8 @@ impl LinearMaps for NoOp {
             }
         }
         let factor = self.values.then(|| plain.factor(&value, e));
-        Ok(NoOpDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, factor })
+        let (set, basis) = (self.params.set_id(), self.params.chain().basis(level));
+        Ok(NoOpDiagonal { set, exponent: e, basis, profile, factor })
     }
 
     fn hoist(
@@ -82,6 +83,7 @@ impl LinearMaps for NoOp {
         gs: &[GaloisElement],
     ) -> Result<Vec<NoOpExtended>, SchemeError> {
         self.still_wanted()?;
+        self.check_set([&x.meta])?;
         let basis = self.params.chain().basis(x.meta.level);
         let switched = gs.iter().filter(|g| !g.is_identity()).count();
         if switched > 0 {
@@ -117,6 +119,10 @@ impl LinearMaps for NoOp {
             found: "something else".into(),
         };
         let first = inputs.first().ok_or_else(shape_error)?.meta.meta;
+        self.check_set(inputs.iter().map(|x| &x.meta.meta))?;
+        for d in rows.iter().flatten().flatten() {
+            self.params.noise().check_origin_of(Some(d.set), "the diagonal")?;
+        }
         inputs.iter().try_for_each(|x| same_parts(&first, &x.meta.meta, "linear map"))?;
         let basis = self.params.chain().basis(first.level);
         let limbs = self.params.chain().extended(first.level).len();
@@ -159,6 +165,7 @@ impl LinearMaps for NoOp {
         next: NextUse,
     ) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
+        self.check_set(parts.iter().map(|(_, x)| &x.meta.meta))?;
         for (_, x) in &parts {
             same_parts(&parts[0].1.meta.meta, &x.meta.meta, "linear map")?;
         }
@@ -190,6 +197,7 @@ impl LinearMaps for NoOp {
         let mut switched = 0;
         for part in parts {
             let (g, mut x) = part?;
+            self.check_set([&x.meta.meta])?;
             let exponent = x.meta.meta.exponent;
             if let Some(inner) = sum.take() {
                 same_parts(&inner.meta.meta, &x.meta.meta, "linear map")?;

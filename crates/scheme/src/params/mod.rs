@@ -12,7 +12,7 @@ use everlevel_ring::{Backend, Cpu, PlaintextRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
 use crate::noise::{Events, NoiseTracker, raise_digit_count};
-use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec};
+use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec, SetId};
 use security::MIN_SECURITY_BITS;
 
 pub use named::{names, ntru_names, spec, specs};
@@ -353,6 +353,11 @@ impl Params {
             .iter()
             .map(|i| self.ring().modulus(i).value() as i128)
             .product()
+    }
+
+    /// The id of the set, which its ciphertexts carry.
+    pub fn set_id(&self) -> SetId {
+        self.noise().set
     }
 
     /// Whether both are the same set.
