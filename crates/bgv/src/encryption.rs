@@ -331,6 +331,6 @@ pub(super) fn plaintext_of(
     let t = params.plaintext_ring().modulus(meta.exponent);
     let unit = t.inv(meta.factor).expect("factors are units");
     let (coefficients, found) = params.cpu().reduce_measured(phase, t, unit);
-    let plaintext = Plaintext::from_reduced(coefficients.into(), t);
+    let plaintext = Plaintext::from_reduced(params.spec().index, coefficients.into(), t);
     if found > allowed { Err(SchemeError::NotDecryptable) } else { Ok(plaintext) }
 }

@@ -178,6 +178,34 @@ fn keys_and_parts_of_other_sets_are_refused() {
     assert_eq!(secret.decrypt(&own).unwrap(), message);
 }
 
+/// A plaintext is of a ring and a prime, and of every set that has both.
+#[test]
+fn plaintexts_of_other_rings_are_refused() {
+    let (params, others) = sets();
+    let mut rng = ChaCha20Rng::seed_from_u64(34);
+    let secret = SecretKey::generate(&params, &mut rng);
+    let server = Evaluator::new(ServerKeys::empty(&params));
+    let own = Plaintext::encode(&params, &[1, 2, 3]).unwrap();
+    let x = secret.encrypt(&own, &mut rng).unwrap();
+    for other in &others {
+        let plain = Plaintext::encode(other, &[1, 2, 3]).unwrap();
+        let found = [
+            secret.encrypt(&plain, &mut rng).map(drop),
+            server.add_plain(&x, &plain).map(drop),
+            server.mul_plain(&x, &plain).map(drop),
+            server.prepare_plaintext(&plain, Level(0)).map(drop),
+            own.add(&plain, &params).map(drop),
+            plain.decode(&params).map(drop),
+            plain.check(&params),
+        ];
+        let same = other.name().ends_with("primes") || other.name().ends_with("name");
+        let expected = if same { Ok(()) } else { Err(WRONG) };
+        for (i, found) in found.into_iter().enumerate() {
+            assert_eq!(found.map_err(|e| e.code()), expected, "{}: {i}", other.name());
+        }
+    }
+}
+
 /// What is between the steps of raising.
 #[test]
 fn exhausted_ciphertexts_of_other_sets_are_refused() {

@@ -201,8 +201,9 @@ impl NoOp {
     pub fn decrypt(&self, x: &NoOpCiphertext) -> Result<Plaintext, SchemeError> {
         self.check_set([&x.meta])?;
         self.params.noise().checked(x.meta, "decryption")?;
-        let (prime, exponent) = (self.params.spec().plain_prime, x.meta.exponent);
-        Ok(Plaintext { coefficients: x.value.clone().into(), prime, exponent })
+        let (spec, exponent) = (self.params.spec(), x.meta.exponent);
+        let (index, prime) = (spec.index, spec.plain_prime);
+        Ok(Plaintext { coefficients: x.value.clone().into(), index, prime, exponent })
     }
 
     /// Refuses operands of another parameter set.
