@@ -295,7 +295,9 @@ impl LtvParams {
     /// # Errors
     /// A plaintext of another set or with slots outside of F_2, or a ring without slots.
     pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
-        Ok(self.plain()?.decode(plaintext.coefficients(), 1)?)
+        let ring = self.plain()?;
+        self.message(plaintext)?;
+        Ok(ring.decode(plaintext.coefficients(), 1)?)
     }
 
     /// Encodes elements of GF(2^d), d bits for each slot, slot by slot, in the basis of
@@ -313,7 +315,9 @@ impl LtvParams {
     /// # Errors
     /// A plaintext of another set, or a ring without slots.
     pub fn decode_elements(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
-        Ok(self.plain()?.decode_elements(plaintext.coefficients(), 1)?)
+        let ring = self.plain()?;
+        self.message(plaintext)?;
+        Ok(ring.decode_elements(plaintext.coefficients(), 1)?)
     }
 
     /// A plaintext from its n coefficients modulo 2, in natural order.

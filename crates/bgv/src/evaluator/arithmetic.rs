@@ -285,7 +285,7 @@ impl<E: Engine, K: EvalKeys> Automorphisms for Evaluator<E, K> {
             let basis = self.keys.galois_basis(g, chain.gadget_id(*l));
             g.is_identity() || basis.is_some_and(|basis| chain.basis(*l).is_subset(basis))
         };
-        (0..=from.0).rev().map(Level).find(held)
+        (0..=from.min(chain.top()).0).rev().map(Level).find(held)
     }
 
     fn apply_galois(

@@ -184,6 +184,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             if g.is_identity() {
                 return Ok(None);
             }
+            self.params.check_automorphism(g)?;
             self.galois_key(g, x.basis(), x.meta.level, "automorphism", || name(g)).map(Some)
         };
         gs.iter().map(key).collect()
@@ -269,7 +270,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         next: NextUse,
     ) -> Result<PartialSum<E>, SchemeError> {
         let params = self.params();
-        for (_, x) in &parts {
+        for (g, x) in &parts {
+            params.check_automorphism(*g)?;
             self.check_owner(&x.meta.meta, OPERATION)?;
             same_parts(&parts[0].1.meta.meta, &x.meta.meta, OPERATION)?;
         }
@@ -313,6 +315,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let mut switched = 0;
         for part in parts {
             let (g, mut x) = part?;
+            params.check_automorphism(g)?;
             self.check_owner(&x.meta.meta, OPERATION)?;
             if let Some(inner) = sum.take() {
                 same_parts(&inner.meta.meta, &x.meta.meta, OPERATION)?;

@@ -5,8 +5,8 @@ use everlevel_bgv::{
 };
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::{
-    Arithmetic, Bootstrappable, DiagonalValues, ExactScheme, Form, KeyPlan, Level, NextUse, NoOp,
-    OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext, Scheme, SchemeError,
+    Arithmetic, Bootstrappable, DiagonalValues, ExactScheme, Form, KeyPlan, Level, LinearMaps,
+    NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext, Scheme, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -241,4 +241,69 @@ fn assert_refused<S: Bootstrappable>(own: &S, other: &S, x: &S::Ciphertext, like
     for (i, found) in found.into_iter().enumerate() {
         assert_eq!(found.map(|e| e.code()), Some(WRONG), "step {i}");
     }
+}
+
+/// Plans of keys, and automorphisms that the ring does not have.
+#[test]
+fn plans_and_automorphisms_of_other_rings_are_refused() {
+    let (params, [_, _, ring, _]) = sets();
+    let larger = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(35);
+    let secret = SecretKey::generate(&params, &mut rng);
+    let mut code = |plan: &KeyPlan| {
+        ServerKeys::generate(&secret, plan, &mut rng, |_, _| ()).err().map(|e| e.code())
+    };
+    let foreign = KeyPlan::relinearization(&larger);
+    assert_eq!(code(&foreign), Some(WRONG));
+    // What this set cannot have of it does not count.
+    assert!(foreign.seeded_bytes(&params) < foreign.seeded_bytes(&larger));
+    let even = GaloisElement::new(257, 2).unwrap();
+    let top = params.chain().top();
+    let plan = KeyPlan::automorphisms_up_to(&params, [even], top);
+    assert_eq!(code(&plan), Some("ring.not-an-automorphism"));
+    assert_eq!(code(&KeyPlan::relinearization(&params)), None);
+    // Levels that are not there are the top.
+    let all = Level(usize::MAX);
+    assert_eq!(
+        KeyPlan::relinearization_up_to(&params, all),
+        KeyPlan::relinearization_up_to(&params, top)
+    );
+    let message = Plaintext::encode(&params, &[1]).unwrap();
+    let x = secret.encrypt(&message, &mut rng).unwrap();
+    assert_ring_kept(&Evaluator::new(ServerKeys::empty(&params)), &x, even);
+    let dry = NoOp::new(&params, 1).holding(KeyPlan::default());
+    assert_ring_kept(&dry, &dry.encrypt(&message).unwrap(), even);
+    assert_eq!(dry.encrypt_at(&message, all).unwrap_err().code(), "scheme.bad-level");
+    // Constants along the last dimension take another way to their polynomial than others.
+    let elements = |n: usize| {
+        let degree = ring.slot_shape().degree_of_slot();
+        let element = |i: usize| if i.is_multiple_of(degree) { 17 } else { 0 };
+        DiagonalValues::LastDimensions((0..n).map(element).collect())
+    };
+    let (server, dry) = (Evaluator::new(ServerKeys::empty(&ring)), NoOp::new(&ring, 1));
+    for e in [0, 2, u32::MAX] {
+        let found = [
+            server.diagonal(&ones(&ring), e, Level(0)).err(),
+            dry.diagonal(&ones(&ring), e, Level(0)).err(),
+        ];
+        assert_eq!(found.map(|e| e.map(|e| e.code())), [Some("scheme.bad-argument"); 2]);
+    }
+    let found = server.diagonal(&elements(ring.degree()), 1, Level(0)).err();
+    assert!(matches!(found, Some(SchemeError::Ring(_))), "17 is no residue modulo 17");
+}
+
+/// Automorphisms that the ring does not have are refused, and levels that it does not have end no
+/// search.
+fn assert_ring_kept<S: ExactScheme>(s: &S, x: &S::Ciphertext, other: GaloisElement) {
+    let part = || s.hoist(x, &[ONE]).unwrap().remove(0);
+    let found = [
+        s.apply_galois(x, other).err(),
+        s.hoist(x, &[other]).err(),
+        s.galois_sum(vec![(other, part())], NextUse::Keep).err(),
+        s.galois_chain([Ok((other, part()))].into_iter(), NextUse::Keep).err(),
+    ];
+    assert_eq!(found.map(|e| e.map(|e| e.code())), [Some("ring.not-an-automorphism"); 4]);
+    let frobenius = s.slot_shape().frobenius();
+    assert_eq!(s.galois_level(frobenius, Level(usize::MAX)), None);
+    assert!(s.galois_level(ONE, Level(usize::MAX)).is_some());
 }

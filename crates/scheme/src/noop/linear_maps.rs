@@ -20,7 +20,7 @@ impl Automorphisms for NoOp {
             let basis = held.galois.get(&(g, chain.gadget_id(*level)));
             g.is_identity() || basis.is_some_and(|basis| chain.basis(*level).is_subset(*basis))
         };
-        (0..=from.0).rev().map(Level).find(there)
+        (0..=from.min(chain.top()).0).rev().map(Level).find(there)
     }
 
     fn apply_galois(
@@ -84,6 +84,7 @@ impl LinearMaps for NoOp {
     ) -> Result<Vec<NoOpExtended>, SchemeError> {
         self.still_wanted()?;
         self.check_set([&x.meta])?;
+        gs.iter().try_for_each(|g| self.params.check_automorphism(*g))?;
         let basis = self.params.chain().basis(x.meta.level);
         let switched = gs.iter().filter(|g| !g.is_identity()).count();
         if switched > 0 {
@@ -166,7 +167,8 @@ impl LinearMaps for NoOp {
     ) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
         self.check_set(parts.iter().map(|(_, x)| &x.meta.meta))?;
-        for (_, x) in &parts {
+        for (g, x) in &parts {
+            params.check_automorphism(*g)?;
             same_parts(&parts[0].1.meta.meta, &x.meta.meta, "linear map")?;
         }
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
@@ -198,6 +200,7 @@ impl LinearMaps for NoOp {
         for part in parts {
             let (g, mut x) = part?;
             self.check_set([&x.meta.meta])?;
+            params.check_automorphism(g)?;
             let exponent = x.meta.meta.exponent;
             if let Some(inner) = sum.take() {
                 same_parts(&inner.meta.meta, &x.meta.meta, "linear map")?;

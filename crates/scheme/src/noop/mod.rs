@@ -168,6 +168,10 @@ impl NoOp {
         noise: fn(&NoiseModel, u128) -> f64,
     ) -> Result<NoOpCiphertext, SchemeError> {
         Plaintext::check_exponent(&self.params, plaintext.exponent)?;
+        let highest = self.params.chain().top();
+        if level > highest {
+            return Err(SchemeError::BadLevel { found: level, highest });
+        }
         if self.values {
             plaintext.check(&self.params)?;
         }

@@ -8,7 +8,7 @@ mod used;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use everlevel_ring::{Backend, Cpu, PlaintextRing, Ring, SlotShape};
+use everlevel_ring::{Backend, Cpu, GaloisElement, PlaintextRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
 use crate::noise::{Events, NoiseTracker, raise_digit_count};
@@ -275,6 +275,18 @@ impl Params {
             ),
             found: k.to_string(),
         })
+    }
+
+    /// Refuses an automorphism of another ring that this one does not have.
+    ///
+    /// # Errors
+    /// [`RingError::NotAnAutomorphism`](everlevel_ring::RingError::NotAnAutomorphism).
+    pub fn check_automorphism(&self, g: GaloisElement) -> Result<(), SchemeError> {
+        let (element, index) = (g.exponent(), self.spec().index);
+        if GaloisElement::new(index, element)? == g {
+            return Ok(());
+        }
+        Err(everlevel_ring::RingError::NotAnAutomorphism { element, index }.into())
     }
 
     /// The number of polynomials of a ciphertext: 2, over NTRU 1.
