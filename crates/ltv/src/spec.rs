@@ -296,7 +296,7 @@ impl LtvParams {
     /// A plaintext of another set or with slots outside of F_2, or a ring without slots.
     pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
         let ring = self.plain()?;
-        self.message(plaintext)?;
+        self.check_plaintext(plaintext)?;
         Ok(ring.decode(plaintext.coefficients(), 1)?)
     }
 
@@ -316,7 +316,7 @@ impl LtvParams {
     /// A plaintext of another set, or a ring without slots.
     pub fn decode_elements(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
         let ring = self.plain()?;
-        self.message(plaintext)?;
+        self.check_plaintext(plaintext)?;
         Ok(ring.decode_elements(plaintext.coefficients(), 1)?)
     }
 
@@ -335,16 +335,18 @@ impl LtvParams {
         Ok(Plaintext::from_reduced(self.spec().index, coefficients.into(), modulus))
     }
 
-    /// The coefficients of a plaintext of this set, as signed words.
-    pub(crate) fn message(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
+    /// Refuses a plaintext of another set.
+    fn check_plaintext(&self, plaintext: &Plaintext) -> Result<(), SchemeError> {
         let bits = plaintext.coefficients().iter().all(|&c| c < 2);
         let ring = (plaintext.index(), plaintext.prime(), plaintext.exponent());
-        if ring != (self.spec().index, 2, 1)
-            || plaintext.coefficients().len() != self.degree()
-            || !bits
-        {
-            return Err(self.wrong("the plaintext"));
-        }
+        let whole = plaintext.coefficients().len() == self.degree();
+        let ours = ring == (self.spec().index, 2, 1) && whole && bits;
+        ours.then_some(()).ok_or_else(|| self.wrong("the plaintext"))
+    }
+
+    /// The coefficients of a plaintext of this set, as signed words.
+    pub(crate) fn message(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
+        self.check_plaintext(plaintext)?;
         Ok(plaintext.coefficients().iter().map(|&c| c as i64).collect())
     }
 

@@ -76,7 +76,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// Refuses an operand of another parameter set: a comparison of two words, before every
     /// operation.
     pub(crate) fn check_set(&self, operand: &Meta) -> Result<(), SchemeError> {
-        self.params.noise().check_origin(operand, "the operand")
+        self.params.noise().check_origin(operand, "the ciphertext")
     }
 
     /// Checks that an operand belongs to the parameter set and to the secret key of the server

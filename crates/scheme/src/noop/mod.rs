@@ -216,7 +216,7 @@ impl NoOp {
         operands: impl IntoIterator<Item = &'m Meta>,
     ) -> Result<(), SchemeError> {
         let noise = self.params.noise();
-        operands.into_iter().try_for_each(|m| noise.check_origin(m, "the operand"))
+        operands.into_iter().try_for_each(|m| noise.check_origin(m, "the ciphertext"))
     }
 
     /// The cost of the operations so far in the real scheme, in the form of the set.
