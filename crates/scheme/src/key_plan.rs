@@ -120,7 +120,8 @@ impl KeyPlan {
     }
 
     /// The size of the keys in bytes if one polynomial of each is stored as a seed and residues are
-    /// packed to the width of their primes. Keys and primes that the set does not have do not count.
+    /// packed to the width of their primes. Keys and primes that the set does not have do not
+    /// count.
     pub fn seeded_bytes(&self, params: &Params) -> u64 {
         let chain = params.chain();
         let bits = |basis: Basis| params.ring().log2(basis).ceil() as u64 * params.degree() as u64;

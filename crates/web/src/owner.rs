@@ -93,8 +93,8 @@ impl Owner {
         self.client.params()
     }
 
-    /// How many files [`Owner::encrypt_table`] makes of a table of this many rows: for each block of
-    /// rows one for each column, or for each part of a text and each part of an index.
+    /// How many files [`Owner::encrypt_table`] makes of a table of this many rows: for each block
+    /// of rows one for each column, or for each part of a text and each part of an index.
     ///
     /// # Errors
     /// Text that describes no table.

@@ -211,10 +211,10 @@ impl NewFile {
     }
 }
 
-/// Files that are written together: all of them are complete, and on the disk, before the first one
-/// gets its name, so that an error until then, such as a full disk, replaces none of them. The names
-/// follow one after the other, and a process that ends among these leaves some files old and some
-/// new, each of them whole. All files are open until then.
+/// Files that are written together: all of them are complete, and on the disk, before the first
+/// one gets its name, so that an error until then, such as a full disk, replaces none of them. The
+/// names follow one after the other, and a process that ends among these leaves some files old and
+/// some new, each of them whole. All files are open until then.
 #[derive(Default)]
 pub struct NewFiles(Vec<Pending>);
 

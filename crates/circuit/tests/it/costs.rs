@@ -8,8 +8,8 @@ use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{Cost, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext};
 use everlevel_testing::{SplitMix, toy_spec};
 
-/// Asserts that what the scheme has done since its cost was `before`, one bootstrapping, are the key
-/// switches and products that were counted beforehand.
+/// Asserts that what the scheme has done since its cost was `before`, one bootstrapping, are the
+/// key switches and products that were counted beforehand.
 pub(crate) fn assert_costs(
     scheme: &NoOp,
     bootstrapper: &Bootstrapper<NoOp>,

@@ -187,9 +187,9 @@ impl NoiseTracker {
     /// Checks that a ciphertext of these parameters can have these public data.
     ///
     /// # Errors
-    /// Public data of another set, a level above the top, a plaintext exponent that the set does not provide, a factor that is
-    /// no unit modulo p^e, a depth of 2^30 or more, a noise bound that is not finite or does not
-    /// allow decryption.
+    /// Public data of another set, a level above the top, a plaintext exponent that the set does
+    /// not provide, a factor that is no unit modulo p^e, a depth of 2^30 or more, a noise bound
+    /// that is not finite or does not allow decryption.
     pub fn check_meta(&self, m: &Meta) -> Result<(), SchemeError> {
         self.check_origin(m, "the ciphertext")?;
         if m.level > self.chain.top() {
