@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use everlevel::ParamsSpec;
-use everlevel_wire::file::{Existing, write_file, write_secret_file};
+use everlevel_wire::file::{Existing, NewFiles, write_file, write_secret_file};
 use everlevel_wire::{ObjectKind, WireError};
 
 use crate::console::args::Common;
@@ -191,6 +191,32 @@ pub fn write_secret_output(out: &Path, bytes: &[u8], force: bool) -> Result<(), 
     match is_standard(out) {
         true => emit_bytes(bytes),
         false => write_secret_file(out, bytes, existing(force)).map_err(of_output(out)),
+    }
+}
+
+/// The files that a command writes together, standard output among them: if one cannot be written,
+/// none of those that are there is replaced.
+#[derive(Default)]
+pub struct Outputs(NewFiles);
+
+impl Outputs {
+    /// Writes one more file, which has its name once all are finished; or standard output, at once.
+    pub fn add(&mut self, out: &Path, bytes: &[u8], force: bool) -> Result<(), CliError> {
+        match is_standard(out) {
+            true => emit_bytes(bytes),
+            false => self.0.add(out, bytes, existing(force)).map_err(of_output(out)),
+        }
+    }
+
+    /// Gives all files their names.
+    pub fn finish(self) -> Result<(), CliError> {
+        self.0.finish().map_err(|e| {
+            let path = match &e {
+                WireError::Io { path, .. } | WireError::Exists { path } => PathBuf::from(path),
+                _ => PathBuf::new(),
+            };
+            of_output(&path)(e)
+        })
     }
 }
 

@@ -203,6 +203,42 @@ fn standard_output_is_not_the_name_of_a_file() {
     assert!(place.path().join("-").exists());
 }
 
+/// If one output of several cannot be written, none of the others is replaced.
+#[test]
+fn several_outputs_are_replaced_together() {
+    let place = Place::new();
+    place.write("two.csv", "a,b\n1,2\n3,4\n");
+    place.write("people.csv", "u,v\n1,2\n3,4\n");
+    place.told("keys manifest-key --out shared.key");
+    let columns = "encrypt --key k/public.key --in two.csv --column a --column b --out d --force";
+    let types = "encrypt --types u=u8,v=u8 --key k/public.key --in people.csv --out people --force";
+    let results = "eval --server-keys k/server.keys a=x+1;b=x+2 x=x.ct --out d --force";
+    let typed = "eval --server-keys k/server.keys a=u+1;b=v+1 people --out d --force";
+    let fresh = "bootstrap --server-keys k/server.keys --in x.ct --out w.ct --force";
+    place.told(types);
+    for command in [columns, results, typed] {
+        place.told(command);
+        // A directory in the place of the second one.
+        fs::remove_file(place.path().join("d/b.ct")).unwrap();
+        fs::create_dir(place.path().join("d/b.ct")).unwrap();
+        let why = place.refused(command, "wire.io");
+        assert!(why.contains("b.ct") && why.contains("directory"), "{why}");
+        fs::remove_dir(place.path().join("d/b.ct")).unwrap();
+        let before = fs::read(place.path().join("d/a.ct")).unwrap();
+        place.told(command);
+        assert!(place.path().join("d/b.ct").exists(), "{command}");
+        let after = fs::read(place.path().join("d/a.ct")).unwrap();
+        // Encryptions are other ones each time, and results are the same.
+        assert_eq!(before == after, command != columns, "{command}");
+    }
+    // A manifest in a directory that is not there.
+    for command in [columns, types, results, typed, fresh] {
+        let command = format!("{command} --write-manifest no/m --manifest-key shared.key");
+        let why = place.refused(&command, "wire.io");
+        assert!(why.contains("no/m"), "{why}");
+    }
+}
+
 /// A disk that is full is a failure of whatever writes, and leaves nothing behind.
 #[cfg(unix)]
 #[test]

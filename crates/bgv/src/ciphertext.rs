@@ -40,16 +40,16 @@ impl<E: Engine> Ciphertext<E> {
     /// primes.
     ///
     /// # Errors
-    /// A level above the top, an invalid plaintext exponent or correction factor, a noise bound
-    /// that is not finite or does not allow decryption at the level, another number of components,
-    /// or polynomials that are not over the primes of the level.
+    /// Public data of another set, a level above the top, an invalid plaintext exponent or
+    /// correction factor, a noise bound that is not finite or does not allow decryption at the
+    /// level, another number of components, or polynomials that are not over the primes of the
+    /// level.
     pub fn from_parts(
         params: &Params,
         meta: Meta,
         components: Vec<Poly<Eval, E>>,
     ) -> Result<Self, SchemeError> {
-        params.noise().check_meta(&meta)?;
-        let out = Ciphertext::new(meta, components);
+        let out = Ciphertext::new(meta_of(params, meta)?, components);
         if !out.fits(params) {
             return Err(SchemeError::BadArgument {
                 what: "components of a ciphertext",
@@ -74,8 +74,7 @@ impl<E: Engine> Ciphertext<E> {
         self.components.len() == params.components() && self.components.iter().all(fits)
     }
 
-    /// Checks that this is a ciphertext of these parameters. Sets that differ only in the prime of
-    /// the plaintext modulus are not distinguished.
+    /// Checks that this is a ciphertext of these parameters.
     pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
         check_parts(params, &self.meta, "the ciphertext", || self.fits(params))
     }
@@ -172,14 +171,22 @@ impl Ciphertext {
     }
 }
 
-/// Refuses an object whose public data no object of these parameters has, or else whose
-/// polynomials do not fit them.
+/// The public data of an object that is made of its parts: those of these parameters, whose set
+/// they state from now on.
+pub(crate) fn meta_of(params: &Params, meta: Meta) -> Result<Meta, SchemeError> {
+    params.noise().check_meta(&meta)?;
+    Ok(Meta { set: Some(params.set_id()), ..meta })
+}
+
+/// Refuses an object of another set, or whose public data no object of these parameters has, or
+/// whose polynomials do not fit them.
 pub(crate) fn check_parts(
     params: &Params,
     meta: &Meta,
     object: &'static str,
     fit: impl FnOnce() -> bool,
 ) -> Result<(), SchemeError> {
+    params.noise().check_origin(meta, object)?;
     params.noise().check_meta(meta)?;
     let wrong = || SchemeError::WrongParams { object, name: params.name().into() };
     fit().then_some(()).ok_or_else(wrong)

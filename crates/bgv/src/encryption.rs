@@ -143,6 +143,7 @@ impl SecretKey {
     /// other check detects a wrong key, this probability must be below 2^-40
     /// ([`SchemeError::UnknownOwner`]).
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext, SchemeError> {
+        self.params().noise().check_origin(&ciphertext.meta, "the ciphertext")?;
         let meta = self.params().noise().checked(ciphertext.meta, "decryption")?;
         let largest = meta.noise + self.params().ring().coefficient_bits();
         plaintext_of(self.params(), &meta, self.phase(ciphertext, meta.noise)?, largest)
@@ -212,6 +213,7 @@ impl SecretKey {
     ) -> Result<Plaintext, SchemeError> {
         let params = self.params();
         let cpu = params.cpu();
+        params.noise().check_origin(&product.meta, "the product")?;
         let meta = params.noise().checked(product.meta, "decryption")?;
         let full = params.chain().basis(meta.level);
         let two = matches!(
@@ -330,6 +332,6 @@ pub(super) fn plaintext_of(
     let t = params.plaintext_ring().modulus(meta.exponent);
     let unit = t.inv(meta.factor).expect("factors are units");
     let (coefficients, found) = params.cpu().reduce_measured(phase, t, unit);
-    let plaintext = Plaintext::from_reduced(coefficients.into(), t);
+    let plaintext = Plaintext::from_reduced(params.spec().index, coefficients.into(), t);
     if found > allowed { Err(SchemeError::NotDecryptable) } else { Ok(plaintext) }
 }

@@ -109,6 +109,7 @@ impl SecretKey {
         rng: &mut impl CryptoRng,
     ) -> Result<Plaintext, SchemeError> {
         let params = self.params();
+        params.noise().check_origin(&ciphertext.meta, "the ciphertext")?;
         let meta = params.noise().checked(ciphertext.meta, "decryption for sharing")?;
         if meta.exponent > params.plain_exponent() {
             return Err(SchemeError::BadArgument {

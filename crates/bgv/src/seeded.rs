@@ -5,7 +5,7 @@ use everlevel_ring::{Eval, Poly};
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::{Params, SchemeError};
 
-use crate::ciphertext::{Ciphertext, check_parts};
+use crate::ciphertext::{Ciphertext, check_parts, meta_of};
 
 /// An encryption by [`SecretKey::encrypt`](crate::SecretKey::encrypt) over ring-LWE as it is
 /// stored: c0, and the seed that c1 is the expansion of. It takes half of the memory of a
@@ -35,7 +35,7 @@ impl SeededCiphertext {
         body: Poly<Eval>,
         seed: Seed,
     ) -> Result<Self, SchemeError> {
-        params.noise().check_meta(&meta)?;
+        let meta = meta_of(params, meta)?;
         let out = SeededCiphertext { meta, body, seed };
         if !out.fits(params) {
             return Err(SchemeError::BadArgument {

@@ -35,6 +35,8 @@ use crate::unpack::Unpacking;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expansion {
+    /// The index of the ring.
+    index: u64,
     count: usize,
     unpacking: Unpacking,
 }
@@ -49,7 +51,7 @@ impl Expansion {
             return None;
         }
         let depth = count.next_power_of_two().ilog2();
-        Some(Expansion { count, unpacking: Unpacking::into_parts(shape, depth) })
+        Some(Expansion { index, count, unpacking: Unpacking::into_parts(shape, depth) })
     }
 
     /// The number of numbers.
@@ -83,10 +85,15 @@ impl Expansion {
     /// X^j. `values` are below p^r.
     ///
     /// # Errors
-    /// [`CircuitError::InputCount`] for another number of values; a value that is not below p^r.
+    /// [`CircuitError::InputCount`] for another number of values; a value that is not below p^r;
+    /// parameters of another ring.
     pub fn encode(&self, params: &Params, values: &[u64]) -> Result<Plaintext, CircuitError> {
         if values.len() != self.count {
             return Err(CircuitError::InputCount { expected: self.count, found: values.len() });
+        }
+        if params.spec().index != self.index {
+            let name = params.name().into();
+            return Err(SchemeError::WrongParams { object: "the expansion", name }.into());
         }
         let t = PrimePower::new(params.spec().plain_prime, params.plain_exponent())?;
         if let Some(i) = values.iter().position(|x| *x > t.last()) {

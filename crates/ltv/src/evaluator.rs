@@ -1,10 +1,12 @@
 //! Levels, products and key switches.
 
+use everlevel_arith::kernels::MAX_TERMS;
 use everlevel_ring::{Eval, GaloisElement, PlaintextRing, Poly};
 use everlevel_scheme::noise::log_add;
 use everlevel_scheme::{Arithmetic, Cost, Counters, Level, Meta, NextUse, Plaintext, SchemeError};
 use everlevel_wire::ParamsId;
 
+use crate::adic::AdicPoly;
 use crate::ciphertext::{LtvCiphertext, LtvDiagonal, LtvProduct};
 use crate::spec::{LtvParams, rows};
 use crate::switching::{LtvEvalKeys, SwitchingKey};
@@ -358,14 +360,20 @@ impl LtvEvaluator {
             .unwrap_or(0.0);
         let depth = lowered.iter().map(|x| x.meta.depth).max().unwrap_or(0);
         let meta = self.checked(Meta { level, noise, depth, ..lowered[0].meta }, "linear map")?;
-        let pairs = |o: usize| {
-            lowered
-                .iter()
-                .zip(terms)
-                .map(|(x, (_, d))| (&x.evaluations(ring)[o], &d.poly))
-                .collect()
+        // As many at a time as a kernel takes, and as sums of products may have.
+        let together = ring.max_terms().min(MAX_TERMS);
+        let part = |(xs, terms): (&[LtvCiphertext], &[(&LtvCiphertext, &LtvDiagonal)])| {
+            let pairs = |o: usize| {
+                xs.iter().zip(terms).map(|(x, (_, d))| (&x.evaluations(ring)[o], &d.poly)).collect()
+            };
+            ring.digits(ring.inner_products(ring.blocks(rows(level)), pairs), rows(level))
         };
-        let blocks = ring.inner_products(ring.blocks(rows(level)), pairs);
-        Ok(LtvCiphertext::new(&self.params, meta, ring.digits(blocks, rows(level))))
+        let parts = lowered.chunks(together).zip(terms.chunks(together));
+        let mut parts: Vec<AdicPoly> = parts.map(part).collect();
+        let poly = match parts.len() {
+            1 => parts.swap_remove(0),
+            _ => ring.sum(&parts.iter().collect::<Vec<_>>()),
+        };
+        Ok(LtvCiphertext::new(&self.params, meta, poly))
     }
 }

@@ -1,6 +1,6 @@
 //! Secret and public key, encryption and decryption.
 
-use everlevel_ring::{Eval, GaloisElement, Poly, PrimePower, sample};
+use everlevel_ring::{Eval, GaloisElement, Poly, sample};
 use everlevel_scheme::{Form, Level, Meta, Plaintext, SchemeError};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -115,6 +115,8 @@ impl LtvPublicKey {
             noise: params.noise().fresh(),
             estimate: params.noise().fresh(),
             owner: None,
+            // The id of the set is beside it in the ciphertext.
+            set: None,
         };
         Ok(LtvCiphertext::new(params, meta, poly))
     }
@@ -260,7 +262,7 @@ impl LtvSecretKey {
         let coefficients = ring.parities(&phase);
         let (largest, places) = ring.largest(&phase);
         phase.wipe();
-        let plaintext = Plaintext::from_reduced(coefficients.into(), PrimePower::new(2, 1)?);
+        let plaintext = self.params().plaintext(coefficients)?;
         let most = self.params().modulus_bits(ciphertext.level())
             - 1.0
             - NOTICED / self.params().degree() as f64;

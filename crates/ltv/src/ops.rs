@@ -235,8 +235,8 @@ impl LinearMaps for LtvEvaluator {
         match values {
             DiagonalValues::LastDimensions(elements) if e == 1 => {
                 let coefficients = plain.embed_last(&plain.encode_last(elements, e)?, e)?;
-                let modulus = plain.modulus(e);
-                self.prepared_diagonal(&Plaintext::from_reduced(coefficients.into(), modulus))
+                let plaintext = self.params().plaintext(coefficients)?;
+                self.prepared_diagonal(&plaintext)
             }
             _ => Err(unsupported(
                 "diagonal",

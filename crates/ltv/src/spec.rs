@@ -287,7 +287,7 @@ impl LtvParams {
     /// More values than slots, one that is no bit, or a ring without slots.
     pub fn encode(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
         let ring = self.plain()?;
-        Ok(Plaintext::from_reduced(ring.encode(values, 1)?.into(), ring.modulus(1)))
+        self.plaintext(ring.encode(values, 1)?)
     }
 
     /// The bits in the slots.
@@ -295,7 +295,9 @@ impl LtvParams {
     /// # Errors
     /// A plaintext of another set or with slots outside of F_2, or a ring without slots.
     pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
-        Ok(self.plain()?.decode(plaintext.coefficients(), 1)?)
+        let ring = self.plain()?;
+        self.check_plaintext(plaintext)?;
+        Ok(ring.decode(plaintext.coefficients(), 1)?)
     }
 
     /// Encodes elements of GF(2^d), d bits for each slot, slot by slot, in the basis of
@@ -305,7 +307,7 @@ impl LtvParams {
     /// Another number of values, one that is no bit, or a ring without slots.
     pub fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
         let ring = self.plain()?;
-        Ok(Plaintext::from_reduced(ring.encode_elements(values, 1)?.into(), ring.modulus(1)))
+        self.plaintext(ring.encode_elements(values, 1)?)
     }
 
     /// The elements of GF(2^d) in the slots.
@@ -313,7 +315,9 @@ impl LtvParams {
     /// # Errors
     /// A plaintext of another set, or a ring without slots.
     pub fn decode_elements(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
-        Ok(self.plain()?.decode_elements(plaintext.coefficients(), 1)?)
+        let ring = self.plain()?;
+        self.check_plaintext(plaintext)?;
+        Ok(ring.decode_elements(plaintext.coefficients(), 1)?)
     }
 
     /// A plaintext from its n coefficients modulo 2, in natural order.
@@ -321,17 +325,28 @@ impl LtvParams {
     /// # Errors
     /// Another number of coefficients, or one that is no bit.
     pub fn from_coefficients(&self, coefficients: Vec<u64>) -> Result<Plaintext, SchemeError> {
-        let plaintext = Plaintext::from_reduced(coefficients.into(), PrimePower::new(2, 1)?);
+        let plaintext = self.plaintext(coefficients)?;
         self.message(&plaintext).map(|_| plaintext)
+    }
+
+    /// The plaintext of these coefficients, which are bits.
+    pub(crate) fn plaintext(&self, coefficients: Vec<u64>) -> Result<Plaintext, SchemeError> {
+        let modulus = PrimePower::new(2, 1)?;
+        Ok(Plaintext::from_reduced(self.spec().index, coefficients.into(), modulus))
+    }
+
+    /// Refuses a plaintext of another set.
+    fn check_plaintext(&self, plaintext: &Plaintext) -> Result<(), SchemeError> {
+        let bits = plaintext.coefficients().iter().all(|&c| c < 2);
+        let ring = (plaintext.index(), plaintext.prime(), plaintext.exponent());
+        let whole = plaintext.coefficients().len() == self.degree();
+        let ours = ring == (self.spec().index, 2, 1) && whole && bits;
+        ours.then_some(()).ok_or_else(|| self.wrong("the plaintext"))
     }
 
     /// The coefficients of a plaintext of this set, as signed words.
     pub(crate) fn message(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
-        let bits = plaintext.coefficients().iter().all(|&c| c < 2);
-        let modulus = (plaintext.prime(), plaintext.exponent());
-        if modulus != (2, 1) || plaintext.coefficients().len() != self.degree() || !bits {
-            return Err(self.wrong("the plaintext"));
-        }
+        self.check_plaintext(plaintext)?;
         Ok(plaintext.coefficients().iter().map(|&c| c as i64).collect())
     }
 

@@ -6,6 +6,7 @@ use crate::error::SchemeError;
 use crate::noise::Profile;
 use crate::ops::{DiagonalValues, PeriodicSlots};
 use crate::params::Params;
+use crate::plaintext::Plaintext;
 
 /// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for
 /// powers of two in a power of X, in natural order (2 period of them, or 16 where that is less, as
@@ -16,6 +17,7 @@ pub fn diagonal_plaintext(
     values: &DiagonalValues,
     e: u32,
 ) -> Result<(Vec<i64>, Profile), SchemeError> {
+    Plaintext::check_exponent(params, e)?;
     let plain = params.plaintext_ring();
     let real = |coefficients: &[i64]| coefficients.iter().map(|&x| x as f64).collect::<Vec<f64>>();
     match (values, plain.shape().axes()) {
@@ -36,6 +38,7 @@ pub fn diagonal_plaintext(
             let (axis, degree) = (axes.last(), plain.shape().degree_of_slot());
             let inner = match constant(elements, degree)
                 .filter(|_| elements.len() == axis.degree && axis.index == axis.prime)
+                .filter(|c| *c <= plain.modulus(e).last())
             {
                 // 1 is minus the sum of all powers by units.
                 Some(c) => vec![plain.modulus(e).neg(c); axis.degree],

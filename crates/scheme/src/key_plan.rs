@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use everlevel_ring::{Basis, Gadget, GaloisElement};
 
+use crate::error::SchemeError;
 use crate::params::Params;
 use crate::spec::{GadgetId, Level};
 
@@ -28,9 +29,10 @@ impl KeyPlan {
         Self::relinearization_up_to(params, params.chain().top())
     }
 
-    /// Relinearization at `highest` and all levels below.
+    /// Relinearization at `highest`, the top for levels above it, and all levels below.
     pub fn relinearization_up_to(params: &Params, highest: Level) -> Self {
         let mut plan = Self::default();
+        let highest = highest.min(params.chain().top());
         (0..=highest.0).for_each(|l| plan.add_relin(params, Level(l)));
         plan
     }
@@ -46,13 +48,14 @@ impl KeyPlan {
         Self::automorphisms_up_to(params, [params.slot_shape().swap_rows()], params.chain().top())
     }
 
-    /// Automorphisms at `highest` and all levels below.
+    /// Automorphisms at `highest`, the top for levels above it, and all levels below.
     pub fn automorphisms_up_to(
         params: &Params,
         elements: impl IntoIterator<Item = GaloisElement>,
         highest: Level,
     ) -> Self {
         let mut plan = Self::default();
+        let highest = highest.min(params.chain().top());
         for g in elements {
             (0..=highest.0).for_each(|l| plan.add_galois(params, g, Level(l)));
         }
@@ -87,6 +90,25 @@ impl KeyPlan {
         self
     }
 
+    /// Refuses a plan for another parameter set, as far as it has keys that this one cannot have:
+    /// for other gadgets, automorphisms or primes.
+    ///
+    /// # Errors
+    /// [`SchemeError::WrongParams`]; an automorphism that the ring does not have.
+    pub fn check(&self, params: &Params) -> Result<(), SchemeError> {
+        self.galois.keys().try_for_each(|(g, _)| params.check_automorphism(*g))?;
+        let chain = params.chain();
+        let fits = |(id, basis): (&GadgetId, &Basis)| {
+            let free = |gadget: &Gadget| basis.intersection(gadget.special()).is_empty();
+            chain.gadgets().get(id.0).is_some_and(free) && basis.is_subset(chain.keyed())
+        };
+        let galois = self.galois.iter().map(|((_, id), basis)| (id, basis));
+        if self.relin.iter().chain(galois).all(fits) {
+            return Ok(());
+        }
+        Err(SchemeError::WrongParams { object: "the key plan", name: params.name().into() })
+    }
+
     /// The number of switching keys.
     pub fn len(&self) -> usize {
         self.galois.len() + self.relin.len()
@@ -98,7 +120,8 @@ impl KeyPlan {
     }
 
     /// The size of the keys in bytes if one polynomial of each is stored as a seed and residues are
-    /// packed to the width of their primes.
+    /// packed to the width of their primes. Keys and primes that the set does not have do not
+    /// count.
     pub fn seeded_bytes(&self, params: &Params) -> u64 {
         self.halves(params, |basis| params.ring().log2(basis).ceil() as u64) / 8
     }
@@ -121,6 +144,7 @@ impl KeyPlan {
         let chain = params.chain();
         let bits = |basis: Basis| bits(basis) * params.degree() as u64;
         let key = |gadget: &Gadget, basis: Basis| {
+            let basis = basis.intersection(chain.keyed());
             gadget.digits(basis).count() as u64 * bits(basis.union(gadget.special()))
         };
         let switching = self
@@ -128,7 +152,8 @@ impl KeyPlan {
             .iter()
             .map(|(&(_, id), &b)| (id, b))
             .chain(self.relin.iter().map(|(&id, &b)| (id, b)));
-        let mut total: u64 = switching.map(|(id, basis)| key(&chain.gadgets()[id.0], basis)).sum();
+        let size = |(id, basis): (GadgetId, Basis)| Some(key(chain.gadgets().get(id.0)?, basis));
+        let mut total: u64 = switching.filter_map(size).sum();
         if self.bootstrap {
             total += params.raise_digits() as u64 * bits(chain.basis(chain.top()));
             if !params.raises_under_main_key() {

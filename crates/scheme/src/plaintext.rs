@@ -14,6 +14,8 @@ use crate::params::Params;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Plaintext {
     pub(crate) coefficients: Zeroizing<Vec<u64>>,
+    /// The index of the ring, which determines the slots that the coefficients hold.
+    pub(crate) index: u64,
     pub(crate) prime: u64,
     pub(crate) exponent: u32,
 }
@@ -46,6 +48,7 @@ impl Plaintext {
         Self::check_exponent(params, exponent)?;
         Ok(Plaintext {
             coefficients: params.plaintext_ring().encode(values, exponent)?.into(),
+            index: params.spec().index,
             prime: params.spec().plain_prime,
             exponent,
         })
@@ -96,34 +99,42 @@ impl Plaintext {
                 ),
             });
         }
-        let plaintext = Plaintext { coefficients, prime: params.spec().plain_prime, exponent };
+        let (index, prime) = (params.spec().index, params.spec().plain_prime);
+        let plaintext = Plaintext { coefficients, index, prime, exponent };
         plaintext.check_repeating(params)?;
         Ok(plaintext)
     }
 
-    /// A plaintext from coefficients in natural order that are reduced modulo p^e, for schemes that
-    /// have computed them. Nothing is checked here: the user of the plaintext checks their number.
-    pub fn from_reduced(coefficients: Zeroizing<Vec<u64>>, modulus: PrimePower) -> Self {
-        Plaintext { coefficients, prime: modulus.prime(), exponent: modulus.exponent() }
+    /// A plaintext of the ring of this index from coefficients in natural order that are reduced
+    /// modulo p^e, for schemes that have computed them. Nothing is checked here: the user of the
+    /// plaintext checks their number.
+    pub fn from_reduced(
+        index: u64,
+        coefficients: Zeroizing<Vec<u64>>,
+        modulus: PrimePower,
+    ) -> Self {
+        Plaintext { coefficients, index, prime: modulus.prime(), exponent: modulus.exponent() }
     }
 
-    /// Refuses a plaintext of other parameters, by the number of its coefficients, by its prime and
-    /// by its exponent, and one whose slots do not repeat if those of the set do.
+    /// Refuses a plaintext of other parameters, by the index of its ring, the number of its
+    /// coefficients, its prime and its exponent, and one whose slots do not repeat if those of the
+    /// set do.
     ///
     /// # Errors
     /// [`SchemeError::WrongParams`], [`SchemeError::BadArgument`].
     pub fn check(&self, params: &Params) -> Result<(), SchemeError> {
         let exponents = 1..=params.slot_shape().max_exponent();
-        self.check_prime(params)?;
+        self.check_ring(params)?;
         if self.coefficients.len() == params.degree() && exponents.contains(&self.exponent) {
             return self.check_repeating(params);
         }
         Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() })
     }
 
-    /// Refuses a plaintext modulo a power of another prime.
-    fn check_prime(&self, params: &Params) -> Result<(), SchemeError> {
-        if self.prime == params.spec().plain_prime {
+    /// Refuses a plaintext of another ring, or modulo a power of another prime.
+    fn check_ring(&self, params: &Params) -> Result<(), SchemeError> {
+        let spec = params.spec();
+        if (self.index, self.prime) == (spec.index, spec.plain_prime) {
             return Ok(());
         }
         Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() })
@@ -213,7 +224,7 @@ impl Plaintext {
     ) -> Result<PrimePower, SchemeError> {
         same_modulus(self.exponent, other.exponent, operation)?;
         Self::check_exponent(params, self.exponent)?;
-        [self, other].iter().try_for_each(|x| x.check_prime(params))?;
+        [self, other].iter().try_for_each(|x| x.check_ring(params))?;
         if [self, other].iter().any(|x| x.coefficients.len() != params.degree()) {
             return Err(SchemeError::WrongParams {
                 object: "the plaintext",
@@ -226,9 +237,9 @@ impl Plaintext {
     /// The slot values, row by row.
     ///
     /// # Errors
-    /// A plaintext whose slots are not all in Z/p^e, or one of another prime.
+    /// A plaintext whose slots are not all in Z/p^e, or one of another ring or prime.
     pub fn decode(&self, params: &Params) -> Result<Vec<u64>, SchemeError> {
-        self.check_prime(params)?;
+        self.check_ring(params)?;
         Ok(params.plaintext_ring().decode(&self.coefficients, self.exponent)?)
     }
 
@@ -268,7 +279,8 @@ impl Plaintext {
     pub fn encode_elements(params: &Params, values: &[u64]) -> Result<Self, SchemeError> {
         let exponent = params.plain_exponent();
         let coefficients = params.plaintext_ring().encode_elements(values, exponent)?.into();
-        let plaintext = Plaintext { coefficients, prime: params.spec().plain_prime, exponent };
+        let (index, prime) = (params.spec().index, params.spec().plain_prime);
+        let plaintext = Plaintext { coefficients, index, prime, exponent };
         plaintext.check_repeating(params)?;
         Ok(plaintext)
     }
@@ -285,6 +297,11 @@ impl Plaintext {
     /// The coefficients modulo p^e, in natural order.
     pub fn coefficients(&self) -> &[u64] {
         &self.coefficients
+    }
+
+    /// The index of the ring that it is a polynomial of.
+    pub fn index(&self) -> u64 {
+        self.index
     }
 
     /// The prime p of the plaintext modulus.
@@ -338,7 +355,7 @@ mod tests {
     #[test]
     fn debug_shows_no_coefficient() {
         let modulus = PrimePower::new(257, 2).unwrap();
-        let key = Plaintext::from_reduced(Zeroizing::new(vec![54321; 3]), modulus);
+        let key = Plaintext::from_reduced(8, Zeroizing::new(vec![54321; 3]), modulus);
         assert_eq!(format!("{key:?}"), "Plaintext(modulo p^2, 3 coefficients)");
     }
 }

@@ -339,7 +339,7 @@ const methods = {
     const goesOn = former?.begun === begun && former.content === content;
     if (former && !goesOn) await takeBack(sender, former.files);
     need(begun);
-    const total = Math.ceil(rows / keyTold().slots) * schema.columns.length;
+    const total = needOwner().tableFiles(text, rows);
     const made = goesOn ? former : encrypted(csv, text, total, progress);
     Object.assign(made, { begun, content });
     const { files, told } = made;

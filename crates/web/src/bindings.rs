@@ -173,6 +173,12 @@ impl Owner {
         .to_string())
     }
 
+    /// How many files `encryptTable` makes of a table with the rows that `checkTable` counts.
+    #[wasm_bindgen(js_name = tableFiles)]
+    pub fn table_files(&self, schema: &str, rows: usize) -> Thrown<usize> {
+        self.0.table_files(schema, rows).map_err(thrown)
+    }
+
     /// Encrypts a table; `write(name, bytes)` gets each file. As JSON `{"table", "rows", "schema",
     /// "text"}`, where `text` is `schema.json`.
     #[wasm_bindgen(js_name = encryptTable)]

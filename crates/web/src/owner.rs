@@ -93,6 +93,15 @@ impl Owner {
         self.client.params()
     }
 
+    /// How many files [`Owner::encrypt_table`] makes of a table of this many rows: for each block
+    /// of rows one for each column, or for each part of a text and each part of an index.
+    ///
+    /// # Errors
+    /// Text that describes no table.
+    pub fn table_files(&self, schema: &str, rows: usize) -> Result<usize, Refused> {
+        Ok(rows.div_ceil(self.params().slots()) * schema_of(schema)?.fields().len())
+    }
+
     /// Encrypts a table of comma-separated values, and hands over each file with its name. What is
     /// told of the table, as JSON, all of it public: `{"table", "rows", "schema", "text"}`, where
     /// `text` is `schema.json`.

@@ -68,8 +68,8 @@ pub fn decode_meta(descriptor: &[u8]) -> Result<(Meta, u8), WireError> {
     let factor = fields.u64()?;
     let noise = f64::from_bits(fields.u64()?);
     fields.finish()?;
-    let (estimate, owner) = (noise, None);
-    Ok((Meta { level, exponent, form, factor, depth, noise, estimate, owner }, encoding))
+    let (estimate, owner, set) = (noise, None, None);
+    Ok((Meta { level, exponent, form, factor, depth, noise, estimate, owner, set }, encoding))
 }
 
 /// Ciphertexts as bytes. Fresh encryptions under the secret key take half the space, as a seed of

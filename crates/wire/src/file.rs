@@ -1,7 +1,8 @@
 //! Files that are written completely or not at all.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
@@ -23,8 +24,8 @@ pub enum Existing {
 /// An error with the file that it is about, and what to do.
 pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> WireError {
     let remedy = match error.kind() {
-        std::io::ErrorKind::NotFound => ": check the name, and that its directory is there",
-        std::io::ErrorKind::IsADirectory => ": name a file, not a directory",
+        ErrorKind::NotFound => ": check the name, and that its directory is there",
+        ErrorKind::IsADirectory => ": name a file, not a directory",
         _ => "",
     };
     WireError::Io { path: path.display().to_string(), problem: format!("{error}{remedy}") }
@@ -84,7 +85,7 @@ impl Pending {
             let temporary = hidden(directory, name, number);
             let file = match options.open(&temporary) {
                 Ok(file) => file,
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
                 // Of the two names the user knows this one.
                 Err(e) => return Err(io_error(destination, &e)),
             };
@@ -98,10 +99,15 @@ impl Pending {
         Err(crowded(directory, name))
     }
 
+    /// Brings what was written to the disk.
+    fn sync(&self) -> Result<(), WireError> {
+        stop_here();
+        self.file.sync_all().map_err(|e| io_error(&self.temporary, &e))
+    }
+
     /// Brings what was written to the disk and gives it its name.
     pub(crate) fn finish(self) -> Result<(), WireError> {
-        stop_here();
-        self.file.sync_all().map_err(|e| io_error(&self.temporary, &e))?;
+        self.sync()?;
         let directory = directory_of(&self.destination).to_path_buf();
         self.publish()?;
         // The name is on the disk too.
@@ -118,7 +124,7 @@ impl Pending {
             // there.
             Existing::Keep => match fs::hard_link(&self.temporary, &self.destination) {
                 Ok(()) => {}
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {
                     return Err(WireError::Exists { path: self.destination.display().to_string() });
                 }
                 // A file system without links.
@@ -127,6 +133,19 @@ impl Pending {
         }
         stop_here();
         Ok(())
+    }
+
+    /// Refuses what [`Pending::publish`] is going to refuse, as far as that is known before.
+    fn check_place(&self) -> Result<(), WireError> {
+        match self.destination.symlink_metadata() {
+            Ok(_) if self.existing == Existing::Keep => {
+                Err(WireError::Exists { path: self.destination.display().to_string() })
+            }
+            Ok(found) if found.is_dir() => {
+                Err(io_error(&self.destination, &ErrorKind::IsADirectory.into()))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn rename(&mut self) -> Result<(), WireError> {
@@ -189,6 +208,42 @@ impl NewFile {
     /// As [`write_file`].
     pub fn finish(self) -> Result<(), WireError> {
         self.0.finish()
+    }
+}
+
+/// Files that are written together: all of them are complete, and on the disk, before the first
+/// one gets its name, so that an error until then, such as a full disk, replaces none of them. The
+/// names follow one after the other, and a process that ends among these leaves some files old and
+/// some new, each of them whole. All files are open until then.
+#[derive(Default)]
+pub struct NewFiles(Vec<Pending>);
+
+impl NewFiles {
+    /// Writes one more, under a temporary name.
+    ///
+    /// # Errors
+    /// As [`write_file`].
+    pub fn add(&mut self, path: &Path, bytes: &[u8], existing: Existing) -> Result<(), WireError> {
+        let mut file = NewFile::create(path, existing)?;
+        file.add(bytes)?;
+        file.0.sync()?;
+        self.0.push(file.0);
+        Ok(())
+    }
+
+    /// Gives all of them their names.
+    ///
+    /// # Errors
+    /// As [`write_file`]. None has its name then if a place was taken, or a directory was in it,
+    /// before the first one got its name.
+    pub fn finish(self) -> Result<(), WireError> {
+        self.0.iter().try_for_each(Pending::check_place)?;
+        let directory = |file: &Pending| directory_of(&file.destination).to_path_buf();
+        let directories: BTreeSet<PathBuf> = self.0.iter().map(directory).collect();
+        let published = self.0.into_iter().try_for_each(Pending::publish);
+        // The names are on the disk too.
+        directories.iter().for_each(|directory| sync_directory(directory));
+        published
     }
 }
 

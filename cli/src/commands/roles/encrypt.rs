@@ -14,6 +14,7 @@ use super::files::{Column, EncryptionKey, fresh_metadata, state_range};
 use super::manifest::ManifestWriter;
 use super::sent::{Send, Sent, lines};
 use super::typed;
+use super::writer::ResultWriter;
 use crate::columns::{self, Header};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -57,7 +58,8 @@ pub fn run(args: &EncryptArgs, common: &Common, send: Send<'_>) -> Result<(), Cl
     let params = key.params();
     let (manifest, shared) = (&args.manifest, &args.manifest_key);
     let files: Vec<&Path> = [&args.input].into_iter().chain(&outs).map(PathBuf::as_path).collect();
-    let mut manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
+    let manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
+    let mut writer = ResultWriter::new(manifest);
     let t = params.wide_modulus();
     let stated = args.range.or_else(|| columns::stated(args.signed, args.reduce, t));
     let columns = columns::read(&args.input, args.format, args.header, &args.columns)?;
@@ -79,12 +81,11 @@ pub fn run(args: &EncryptArgs, common: &Common, send: Send<'_>) -> Result<(), Cl
         let mut metadata = fresh_metadata(&columns[i], &key);
         Array { shape: vec![residues[i].len()], rest: Rest::Zero }.state(&mut metadata);
         state_range(&mut metadata, &ranges[i], params);
-        let bytes =
-            Column::write_listed(out, args.out.force, params, xs, &metadata, &mut manifest)?;
+        let bytes = Column::add_to(&mut writer, out, args.out.force, params, xs, &metadata)?;
         let (name, path) = (columns[i].name.clone(), out.clone());
         files.push(Encrypted { name, path, ciphertexts: xs.len(), bytes });
     }
-    manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    writer.finish()?;
     let sent = send(&outs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let report = Report {
         params: params.name().into(),

@@ -20,6 +20,7 @@ use super::manifest::{self, ManifestWriter};
 use super::report::report;
 use super::typed;
 use super::work::{Work, compute};
+use super::writer::ResultWriter;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{
@@ -121,7 +122,7 @@ impl Work for Modular<'_> {
     fn on<E: Engine>(self, server: &Server<E>) -> Result<(), CliError> {
         let Modular { args, program, inputs, bounds, started, common } = self;
         let params = server.params();
-        let mut manifest = manifest::of_results(args, program, params)?;
+        let mut writer = ResultWriter::new(manifest::of_results(args, program, params)?);
         let loaded = inputs.read(server, &bounds, &args.server.set, args.pad)?;
         let bar = progress(common, "computing", program.len() as u64);
         let step = &mut |done| bar.set_position(done as u64);
@@ -134,9 +135,9 @@ impl Work for Modular<'_> {
             let ranges: Vec<Option<ValueRange>> = values.iter().map(Value::range).collect();
             state_range(&mut metadata, &ranges, params);
             let out = out(args, &name);
-            outputs.push(written(params, &name, &values, &out, &metadata, &mut manifest)?);
+            outputs.push(written(params, &name, &values, &out, &metadata, &mut writer)?);
         }
-        manifest.map_or(Ok(()), ManifestWriter::finish)?;
+        writer.finish()?;
         report(params, server.bootstraps(), started, outputs, Output::line, common)
     }
 }
@@ -154,8 +155,8 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let server = server(&args.server, common)?;
     let files = [&read[..], &[&args.out.out]].concat();
     let (manifest, force) = (&args.manifest, args.out.force);
-    let mut manifest =
-        ManifestWriter::begin(manifest, &believed.key, server.params(), force, &files)?;
+    let manifest = ManifestWriter::begin(manifest, &believed.key, server.params(), force, &files)?;
+    let mut writer = ResultWriter::new(manifest);
     let (params, input) = (server.params(), &args.input);
     let column = Column::read(input, params, &bounds, &args.server.set)?;
     let (array, metadata) = (column.array(input, params)?, column.metadata.clone());
@@ -170,8 +171,8 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let name =
         args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let metadata = kept_metadata(metadata, array.as_ref());
-    let output = written(params, &name, &fresh, &args.out, &metadata, &mut manifest)?;
-    manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    let output = written(params, &name, &fresh, &args.out, &metadata, &mut writer)?;
+    writer.finish()?;
     if is_standard(&args.out.out) {
         return Ok(());
     }
@@ -184,10 +185,10 @@ fn written(
     xs: &[Value],
     out: &OutArg,
     metadata: &Metadata,
-    manifest: &mut Option<ManifestWriter>,
+    writer: &mut ResultWriter,
 ) -> Result<Output, CliError> {
     let whole: Vec<Arc<Ciphertext>> = xs.iter().map(Value::get).collect();
-    let bytes = Column::write_listed(&out.out, out.force, params, &whole, metadata, manifest)?;
+    let bytes = Column::add_to(writer, &out.out, out.force, params, &whole, metadata)?;
     let capacity = |x: &Arc<Ciphertext>| params.noise().capacity(x.meta());
     let worst = whole.iter().min_by(|x, y| capacity(x).total_cmp(&capacity(y)));
     let worst = worst.ok_or_else(|| CliError::failure("a result without a ciphertext"))?;

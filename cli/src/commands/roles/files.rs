@@ -14,11 +14,11 @@ use everlevel_wire::{FileKeys, Metadata, ObjectKind, ParamsId, ReadOptions, Wire
 use rand_core::CryptoRng;
 
 use super::args::{KeyMemoryArg, OutArg, ServerArgs, SetOfFile};
-use super::manifest::ManifestWriter;
+use super::writer::ResultWriter;
 use crate::columns;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{is_standard, of_file, read_bytes, write_output};
+use crate::console::files::{is_standard, of_file, read_bytes};
 use crate::console::params::{find_params, refused_set};
 
 /// Metadata of ciphertexts: the name of the column that they come from.
@@ -263,25 +263,24 @@ impl Column {
         ciphertexts: &[Ciphertext],
         metadata: &Metadata,
     ) -> Result<u64, CliError> {
-        Self::write_listed(&out.out, out.force, params, ciphertexts, metadata, &mut None)
+        let mut writer = ResultWriter::default();
+        let bytes = Self::add_to(&mut writer, &out.out, out.force, params, ciphertexts, metadata)?;
+        writer.finish()?;
+        Ok(bytes)
     }
 
-    /// The same, and lists the file in the manifest if there is to be one.
-    pub fn write_listed<X: std::borrow::Borrow<Ciphertext> + Sync>(
+    /// Writes them together with others.
+    pub fn add_to<X: std::borrow::Borrow<Ciphertext> + Sync>(
+        writer: &mut ResultWriter,
         out: &Path,
         force: bool,
         params: &Params,
         ciphertexts: &[X],
         metadata: &Metadata,
-        manifest: &mut Option<ManifestWriter>,
     ) -> Result<u64, CliError> {
         let bytes =
             wire::ciphertexts::to_bytes(params, ciphertexts, metadata).map_err(of_file(out))?;
-        if let Some(manifest) = manifest {
-            manifest.list(&bytes).map_err(of_file(out))?;
-        }
-        write_output(out, &bytes, force)?;
-        Ok(bytes.len() as u64)
+        writer.add(out, &bytes, force)
     }
 }
 

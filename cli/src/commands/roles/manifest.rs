@@ -6,7 +6,7 @@ use std::sync::Arc;
 use everlevel::Params;
 use everlevel::files;
 use everlevel_circuit::expression::Program;
-use everlevel_wire::file::{read_file, write_file, write_secret_file};
+use everlevel_wire::file::{read_file, write_secret_file};
 use everlevel_wire::{Manifest, ManifestKey, ReadOptions, WireError};
 
 use super::args::{
@@ -14,7 +14,7 @@ use super::args::{
 };
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_apart, check_file, existing, of_file, of_output};
+use crate::console::files::{Outputs, check_apart, check_file, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
 
 /// The largest manifest, in bytes.
@@ -156,10 +156,10 @@ impl ManifestWriter {
         self.manifest.add(object)
     }
 
-    /// Writes the manifest.
-    pub fn finish(self) -> Result<(), CliError> {
+    /// Writes the manifest, as one of the files of the command.
+    pub fn write(self, files: &mut Outputs) -> Result<(), CliError> {
         let bytes = self.manifest.to_bytes(&self.key).map_err(of_file(&self.path))?;
-        write_file(&self.path, &bytes, existing(self.force)).map_err(of_output(&self.path))
+        files.add(&self.path, &bytes, self.force)
     }
 }
 

@@ -18,6 +18,7 @@ mod report;
 mod sent;
 pub mod typed;
 pub mod work;
+mod writer;
 
 pub use change::change_key;
 pub use compact::run as compact;

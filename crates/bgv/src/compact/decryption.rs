@@ -67,7 +67,7 @@ impl SecretKey {
             t.mul(t.reduce_u128(rounded), ciphertext.unit)
         };
         let coefficients = phase.iter().map(|&x| message(x)).collect::<Vec<_>>().into();
-        let plaintext = Plaintext::from_reduced(coefficients, t);
+        let plaintext = Plaintext::from_reduced(params.spec().index, coefficients, t);
         let allowed = (u128::from(ciphertext.distance) << last) >> 32;
         if u128::from(far) > allowed { Err(SchemeError::NotDecryptable) } else { Ok(plaintext) }
     }

@@ -20,7 +20,7 @@ use everlevel_scheme::KeyId;
 use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
-use everlevel_scheme::spec::Form;
+use everlevel_scheme::spec::{Form, SetId};
 use widths::{WIDEST, component_count};
 
 /// One half, in units of 2^-32: no number is farther from the nearest integer.
@@ -39,6 +39,7 @@ pub struct CompactCiphertext {
     /// How far t times the phase may lie from an integer, in units of 2^-32.
     distance: u32,
     owner: Option<KeyId>,
+    set: SetId,
 }
 
 impl CompactCiphertext {
@@ -82,17 +83,20 @@ impl CompactCiphertext {
         widths: Vec<u32>,
         components: Vec<Vec<u64>>,
     ) -> Result<Self, SchemeError> {
-        let (distance, owner) = (LARGEST_DISTANCE, None);
-        let out = CompactCiphertext { degree, exponent, unit, widths, components, distance, owner };
+        let (distance, owner, set) = (LARGEST_DISTANCE, None, params.set_id());
+        let out =
+            CompactCiphertext { degree, exponent, unit, widths, components, distance, owner, set };
         out.check(params)?;
         Ok(out)
     }
 
-    /// Refuses what [`CompactCiphertext::from_parts`] of these parameters refuses.
+    /// Refuses what [`CompactCiphertext::from_parts`] of these parameters refuses, and what is of
+    /// other ones.
     ///
     /// # Errors
-    /// As [`CompactCiphertext::from_parts`].
+    /// As [`CompactCiphertext::from_parts`]; [`SchemeError::WrongParams`].
     pub fn check(&self, params: &Params) -> Result<(), SchemeError> {
+        params.noise().check_origin_of(Some(self.set), "the compact ciphertext")?;
         let (exponent, unit, widths) = (self.exponent, self.unit, &self.widths);
         let highest = params.slot_shape().max_exponent();
         let bad = |what, expected: String, found: String| {
@@ -258,6 +262,7 @@ fn sound(
     object: &'static str,
     checked: Result<(), SchemeError>,
 ) -> Result<Meta, SchemeError> {
+    params.noise().check_origin(&meta, object)?;
     let meta = params.noise().checked(meta, "compaction")?;
     // That it is too noisy was told just now: what is left is that it is of another set.
     checked.map_err(|_| SchemeError::WrongParams { object, name: params.name().into() })?;
@@ -295,6 +300,6 @@ fn compact(
     let components = components.zip(&widths).map(cut).collect();
     // Rounded up.
     let distance = (distance * 32f64.exp2()) as u32 + 1;
-    let (exponent, owner) = (meta.exponent, meta.owner);
-    Ok(CompactCiphertext { degree, exponent, unit, widths, components, distance, owner })
+    let (exponent, owner, set) = (meta.exponent, meta.owner, params.set_id());
+    Ok(CompactCiphertext { degree, exponent, unit, widths, components, distance, owner, set })
 }

@@ -2,9 +2,7 @@
 
 use std::borrow::Borrow;
 
-use everlevel_ring::{
-    Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, SlotShape, Source,
-};
+use everlevel_ring::{Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, SlotShape, Source};
 
 use super::diagonal::Diagonal;
 use super::product::{Product, Tensor};
@@ -13,11 +11,10 @@ use crate::evaluator::Evaluator;
 use crate::evaluator::linear_maps::Extended;
 use crate::keys::EvalKeys;
 use crate::message::carried_poly;
-use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Form, Level, NextUse};
 use everlevel_scheme::{
-    AffineForm, Arithmetic, Automorphisms, DiagonalValues, LinearMaps, PlainModulus, Plaintext,
-    Scheme, SchemeError, SparseForm, same_kind, same_modulus,
+    AffineForm, Arithmetic, Automorphisms, DiagonalValues, LinearMaps, Plaintext, Scheme,
+    SchemeError, SparseForm, same_kind, same_modulus,
 };
 
 impl<E: Engine, K: EvalKeys> Scheme for Evaluator<E, K> {
@@ -97,6 +94,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     /// For a plaintext that is used several times, [`Evaluator::prepare_plaintext`] and
     /// [`Evaluator::mul_prepared_plain`].
     fn mul_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_set(&a.meta)?;
         same_modulus(a.meta.exponent, b.exponent(), "multiplication by a plaintext")?;
         self.mul_prepared_plain(a, &self.prepare_plaintext(b, a.meta.level)?)
     }
@@ -107,6 +105,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 
     fn mul_scalar(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_set(&a.meta)?;
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         self.scaled(a, t.centered(t.reduce_i64(k)))
     }
@@ -137,6 +136,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 
     fn mul_lazy(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Product<E>, SchemeError> {
+        self.check_sets(&a.meta, &b.meta)?;
         self.product(a, b, self.params.noise().product_level(&a.meta, &b.meta))
     }
 
@@ -145,6 +145,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         a: &Ciphertext<E>,
         b: &Ciphertext<E>,
     ) -> Result<Product<E>, SchemeError> {
+        self.check_sets(&a.meta, &b.meta)?;
         self.product(a, b, a.meta.level.min(b.meta.level))
     }
 
@@ -163,6 +164,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 
     fn add_products(&self, a: &Product<E>, b: &Product<E>) -> Result<Product<E>, SchemeError> {
+        self.check_sets(&a.meta, &b.meta)?;
         same_kind(&a.meta, &b.meta, "addition of products")?;
         let (params, engine) = (&self.params, self.engine());
         let low = a.meta.level.min(b.meta.level);
@@ -185,6 +187,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 
     fn relinearize(&self, a: &Product<E>, next: NextUse) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_set(&a.meta)?;
         let t = self.params.noise().divisor(&a.meta);
         let (square, rest) = match &a.tensor {
             Tensor::Eval(d) => {
@@ -208,6 +211,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         if self.params.noise().product_form(a.meta.form) == Form::Bfv {
             return self.relinearize(&self.mul_lazy(a, b)?, next);
         }
+        self.check_sets(&a.meta, &b.meta)?;
         let (params, engine) = (&self.params, self.engine());
         let (meta, (a, b)) = self.factors(a, b, params.noise().product_level(&a.meta, &b.meta))?;
         self.counters.limbs(params.tensor_streams() * a.basis().len(), params.degree());
@@ -228,6 +232,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 
     fn prepare(&self, a: &Ciphertext<E>, next: NextUse) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_set(&a.meta)?;
         self.mod_switch_to(a, self.params.noise().target(&a.meta, next))
     }
 
@@ -236,11 +241,13 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         xs: &[&Ciphertext<E>],
         next: NextUse,
     ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        xs.iter().try_for_each(|x| self.check_set(&x.meta))?;
         let level = self.params.noise().common_target(xs.iter().map(|x| &x.meta), next);
         xs.iter().map(|x| self.mod_switch_to(x, level)).collect()
     }
 
     fn mod_switch_to(&self, a: &Ciphertext<E>, level: Level) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_set(&a.meta)?;
         if level > a.meta.level {
             return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
         }
@@ -271,69 +278,6 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 }
 
-impl<E: Engine, K: EvalKeys> PlainModulus for Evaluator<E, K> {
-    fn convert(&self, a: &Ciphertext<E>, form: Form) -> Ciphertext<E> {
-        // One multiplication by t or 1/t modulo q.
-        let t = self.params.plaintext_ring().modulus(a.meta.exponent).wide();
-        let factor = match (a.meta.form, form) {
-            (Form::Bgv, Form::Bfv) => Constant::inverse(t),
-            (Form::Bfv, Form::Bgv) => (t as i128).into(),
-            _ => Constant::ONE,
-        };
-        let mut out = a.clone().with_meta(Meta { form, ..a.meta });
-        out.each(|c| c.scale_assign(self.engine(), factor));
-        out
-    }
-
-    fn reduce_plain_modulus(
-        &self,
-        a: &Ciphertext<E>,
-        k: u32,
-    ) -> Result<Ciphertext<E>, SchemeError> {
-        let meta = self.params.noise().reduce_plain_modulus(&a.meta, k)?;
-        let mut out = a.clone().with_meta(meta);
-        if meta.form == Form::Bfv && k < a.meta.exponent {
-            let lost = i128::from(self.plain_prime()).pow(a.meta.exponent - k);
-            out.each(|c| c.scale_assign(self.engine(), lost));
-        }
-        Ok(out)
-    }
-
-    fn extend_plain_modulus(
-        &self,
-        a: &Ciphertext<E>,
-        e: u32,
-    ) -> Result<Ciphertext<E>, SchemeError> {
-        let meta = self.params.noise().extend_plain_modulus(&a.meta, e)?;
-        let mut out = a.clone().with_meta(meta);
-        if meta.form == Form::Bfv && e > a.meta.exponent {
-            // p^e times the phase is to be what p^k times it was.
-            let gained = u128::from(self.plain_prime()).pow(e - a.meta.exponent);
-            out.each(|c| c.scale_assign(self.engine(), Constant::inverse(gained)));
-        }
-        Ok(out)
-    }
-
-    fn divide_by_p(&self, a: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
-        let meta = self.params.noise().divide_by_p(&a.meta)?;
-        let mut out = a.clone().with_meta(meta);
-        if meta.form == Form::Bgv {
-            let inverse = Constant::inverse(self.plain_prime().into());
-            out.each(|c| c.scale_assign(self.engine(), inverse));
-        }
-        Ok(out)
-    }
-
-    fn multiply_by_p(&self, a: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
-        let meta = self.params.noise().multiply_by_p(&a.meta)?;
-        let mut out = a.clone().with_meta(meta);
-        if meta.form == Form::Bgv {
-            out.each(|c| c.scale_assign(self.engine(), self.plain_prime()));
-        }
-        Ok(out)
-    }
-}
-
 impl<E: Engine, K: EvalKeys> Automorphisms for Evaluator<E, K> {
     fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
         let chain = self.params.chain();
@@ -341,7 +285,7 @@ impl<E: Engine, K: EvalKeys> Automorphisms for Evaluator<E, K> {
             let basis = self.keys.galois_basis(g, chain.gadget_id(*l));
             g.is_identity() || basis.is_some_and(|basis| chain.basis(*l).is_subset(basis))
         };
-        (0..=from.0).rev().map(Level).find(held)
+        (0..=from.min(chain.top()).0).rev().map(Level).find(held)
     }
 
     fn apply_galois(

@@ -8,11 +8,13 @@ use everlevel_scheme::DiagonalValues;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::diagonal_plaintext;
 use everlevel_scheme::noise::Profile;
-use everlevel_scheme::spec::Level;
+use everlevel_scheme::spec::{Level, SetId};
 
 /// A plaintext diagonal in evaluations, which repeat like the slots that it came from.
 pub struct Diagonal<E: Engine = Cpu> {
     pub(super) evaluations: E::Diagonal,
+    /// The set that it was prepared for.
+    pub(super) set: SetId,
     exponent: u32,
     basis: Basis,
     profile: Profile,
@@ -45,6 +47,6 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let (coefficients, profile) = diagonal_plaintext(params, values, exponent)?;
         let basis = params.chain().extended(level);
         let evaluations = self.engine.diagonal(&coefficients, basis)?;
-        Ok(Diagonal { evaluations, exponent, basis, profile })
+        Ok(Diagonal { evaluations, set: params.set_id(), exponent, basis, profile })
     }
 }

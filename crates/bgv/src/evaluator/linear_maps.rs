@@ -63,6 +63,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         xs: &[&Ciphertext<E>],
         gs: &[GaloisElement],
     ) -> Result<Vec<Vec<Extended<E>>>, SchemeError> {
+        xs.iter().try_for_each(|x| self.check_set(&x.meta))?;
         let mut all = Vec::with_capacity(xs.len());
         let divisor = |x: &Ciphertext<E>| self.params.noise().divisor(&x.meta);
         for alike in xs.chunk_by(|x, y| x.basis() == y.basis() && divisor(x) == divisor(y)) {
@@ -183,6 +184,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             if g.is_identity() {
                 return Ok(None);
             }
+            self.params.check_automorphism(g)?;
             self.galois_key(g, x.basis(), x.meta.level, "automorphism", || name(g)).map(Some)
         };
         gs.iter().map(key).collect()
@@ -203,6 +205,10 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             found,
         };
         let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
+        inputs.iter().try_for_each(|x| self.check_set(&x.meta.meta))?;
+        for d in rows.iter().flatten().flatten() {
+            params.noise().check_origin_of(Some(d.set), "the diagonal")?;
+        }
         for x in inputs {
             same_parts(&first.meta.meta, &x.meta.meta, OPERATION)?;
         }
@@ -264,7 +270,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         next: NextUse,
     ) -> Result<PartialSum<E>, SchemeError> {
         let params = self.params();
-        for (_, x) in &parts {
+        for (g, x) in &parts {
+            params.check_automorphism(*g)?;
             self.check_owner(&x.meta.meta, OPERATION)?;
             same_parts(&parts[0].1.meta.meta, &x.meta.meta, OPERATION)?;
         }
@@ -308,6 +315,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let mut switched = 0;
         for part in parts {
             let (g, mut x) = part?;
+            params.check_automorphism(g)?;
             self.check_owner(&x.meta.meta, OPERATION)?;
             if let Some(inner) = sum.take() {
                 same_parts(&inner.meta.meta, &x.meta.meta, OPERATION)?;

@@ -7,6 +7,7 @@ mod engine_keys;
 pub(crate) mod linear_maps;
 pub(crate) mod mod_raise;
 mod operands;
+mod plain_modulus;
 pub(crate) mod prepared;
 pub(crate) mod product;
 mod product_sum;
@@ -72,13 +73,20 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         &self.params
     }
 
-    /// Checks that an operand belongs to the secret key of the server keys, once for each operation
-    /// that uses keys or has two operands.
+    /// Refuses an operand of another parameter set: a comparison of two words, before every
+    /// operation.
+    pub(crate) fn check_set(&self, operand: &Meta) -> Result<(), SchemeError> {
+        self.params.noise().check_origin(operand, "the ciphertext")
+    }
+
+    /// Checks that an operand belongs to the parameter set and to the secret key of the server
+    /// keys, once for each operation that uses keys or has two operands.
     pub(crate) fn check_owner(
         &self,
         operand: &Meta,
         operation: &'static str,
     ) -> Result<(), SchemeError> {
+        self.check_set(operand)?;
         same_owner(operand.owner, self.keys.owner(), operation)
     }
 

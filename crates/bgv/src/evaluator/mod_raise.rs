@@ -22,7 +22,7 @@ use crate::message::carried_poly;
 use everlevel_scheme::KeyId;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit, raise_digit_ranges};
-use everlevel_scheme::spec::{Form, Level};
+use everlevel_scheme::spec::{Form, Level, SetId};
 use everlevel_scheme::{Arithmetic, Bootstrappable, PlainModulus, Plaintext, Scheme};
 
 /// A ciphertext modulo q0 under the sparse key.
@@ -31,9 +31,15 @@ pub struct Base<E: Engine = Cpu> {
     components: [Poly<Coeff, E>; 2],
     factor: u64,
     owner: Option<KeyId>,
+    set: SetId,
 }
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
+    /// Refuses what the evaluator of another set made.
+    fn check_base(&self, r: &Base<E>) -> Result<(), SchemeError> {
+        self.params().noise().check_origin_of(Some(r.set), "the exhausted ciphertext")
+    }
+
     /// o0 + o1 s0 modulo the largest power of p, at the level of `meta`, with the factor of the
     /// keys; o0 and o1 are made of the components of `r`, and below `range` / 2.
     fn times_sparse(
@@ -45,6 +51,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     ) -> Result<Ciphertext<E>, SchemeError> {
         self.engine.status()?;
         let (params, engine) = (self.params(), self.engine());
+        self.check_base(r)?;
         let keys = self.sparse_keys()?;
         self.check_owner(&meta, "bootstrapping")?;
         let meta = Meta { owner: meta.owner.or(self.keys.owner()), ..meta };
@@ -162,7 +169,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         };
         let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
         let components = base.map(|c| c.into_coeff(self.engine()));
-        Ok(Base { components, factor, owner: x.meta.owner })
+        Ok(Base { components, factor, owner: x.meta.owner, set: params.set_id() })
     }
 
     fn mod_raise_overflow(&self, r: &Base<E>, delta: u64) -> Result<Ciphertext<E>, SchemeError> {
@@ -179,6 +186,8 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         like: &Ciphertext<E>,
     ) -> Result<Ciphertext<E>, SchemeError> {
         let params = self.params();
+        self.check_set(&like.meta)?;
+        self.check_base(r)?;
         let t = params.plaintext_ring().modulus(params.plain_exponent());
         let unit = t.inv(r.factor).expect("factors are units");
         let level = params.noise().raised_message(&like.meta)?.level;
@@ -233,6 +242,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         x: &Ciphertext<E>,
         capacity: f64,
     ) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_set(&x.meta)?;
         let meta = self.params.noise().entered(&x.meta, capacity)?;
         Ok(self.mod_switch_to(x, meta.level)?.with_meta(meta))
     }

@@ -28,6 +28,12 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         if level == a.meta.level { Ok(a) } else { self.mod_switch_to(&a, level).map(Cow::Owned) }
     }
 
+    /// Refuses two operands of which one is of another parameter set.
+    pub(super) fn check_sets(&self, a: &Meta, b: &Meta) -> Result<(), SchemeError> {
+        self.check_set(a)?;
+        self.check_set(b)
+    }
+
     /// Both operands at one level, with one factor and one plaintext modulus.
     pub(super) fn aligned<'c>(
         &self,
@@ -35,6 +41,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         b: &'c Ciphertext<E>,
         operation: &'static str,
     ) -> Result<Operands<'c, E>, SchemeError> {
+        self.check_sets(&a.meta, &b.meta)?;
         same_kind(&a.meta, &b.meta, operation)?;
         self.check_owner(&a.meta, operation)?;
         self.check_owner(&b.meta, operation)?;

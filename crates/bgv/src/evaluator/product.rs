@@ -4,7 +4,7 @@ use std::fmt;
 
 use everlevel_ring::{Basis, Coeff, Cpu, Engine, Eval, Poly, Rest, RoundingScale, Sum};
 
-use crate::ciphertext::check_parts;
+use crate::ciphertext::{check_parts, meta_of};
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
 use everlevel_scheme::KeyId;
@@ -38,7 +38,7 @@ impl<E: Engine> Product<E> {
         meta: Meta,
         components: Vec<Poly<Eval, E>>,
     ) -> Result<Self, SchemeError> {
-        params.noise().check_meta(&meta)?;
+        let meta = meta_of(params, meta)?;
         let out = Product { meta, tensor: Tensor::Eval(components) };
         if !out.fits(params) {
             let found = format!("{} polynomials, or others", out.tensor.len());

@@ -63,6 +63,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// A ciphertext of another key than the old one; keys for another purpose, or not for the level
     /// of the ciphertext; too much noise.
     pub fn change_key(&self, x: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_set(&x.meta)?;
         let (operation, name) =
             ("a change of keys", || "key from the old secret to the new one".to_string());
         let key =

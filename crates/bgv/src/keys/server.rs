@@ -198,7 +198,7 @@ impl ServerKeys {
     ///
     /// # Errors
     /// A plan with bootstrapping for a set without it, or with any key for one without special
-    /// primes.
+    /// primes; a plan for another set ([`KeyPlan::check`]).
     pub fn generate(
         secret: &SecretKey,
         plan: &KeyPlan,
@@ -268,6 +268,7 @@ impl ServerKeys {
         if !plan.is_empty() {
             params.check_switching()?;
         }
+        plan.check(params)?;
         let (ring, cpu) = (params.ring(), params.cpu());
         let gadget = |id: GadgetId| &params.chain().gadgets()[id.0];
         let main = secret.main();

@@ -18,6 +18,7 @@ mod random_circuits;
 mod record;
 mod rlwe;
 mod seeded;
+mod sets;
 mod specifications;
 mod switching;
 mod tightness;

@@ -201,71 +201,16 @@ const LONGEST_ENTRY: f64 = 800.0;
 
 #[cfg(test)]
 mod tests {
-    use super::super::observe::Stage;
     use super::*;
-    use crate::digits::{DigitKind, DigitMethod};
-    use crate::linear::StepCosts;
     use everlevel_scheme::spec::BootstrapSpec;
-    use everlevel_scheme::{Level, NoOp, OptIn, Params, ParamsSpec, Plaintext};
-    use everlevel_testing::{SplitMix, toy_spec};
+    use everlevel_scheme::{NoOp, OptIn, Params, ParamsSpec, Plaintext};
+    use everlevel_testing::toy_spec;
 
     /// Overflows of up to 5.
     fn params(index: u64, p: u64) -> Params {
         let bootstrap = Some(BootstrapSpec::encapsulated(10));
         let spec = ParamsSpec { bootstrap, ..toy_spec(index, p, 1) };
         Params::new(spec, OptIn::InsecureResearch).unwrap()
-    }
-
-    #[test]
-    fn the_message_survives_exactly() {
-        // d = 1, d = 1, d = 4, d = 1 with 6 groups in all
-        let cases = [
-            (128, 257, vec![3, 3], vec![2, 4]),
-            (256, 65537, vec![7], vec![7]),
-            (1024, 257, vec![4, 3], vec![3, 4]),
-            (512, 12289, vec![2, 3, 3], vec![3, 3, 2]),
-        ];
-        for (index, p, c2s, s2c) in cases {
-            let params = params(index, p);
-            let mut rng = SplitMix(index);
-            for digits in [
-                DigitMethod { kind: DigitKind::ProductTree, extra: 2 },
-                DigitMethod::new(DigitKind::PatersonStockmeyer),
-                DigitMethod::new(DigitKind::Global),
-            ] {
-                let steps = StepCosts { max_keys: 32, ..StepCosts::default() };
-                let plan = BootstrapPlan {
-                    mode: BootstrapMode::Bypass,
-                    coeff_to_slot: c2s.clone(),
-                    slot_to_coeff: s2c.clone(),
-                    digits,
-                    digit_form: everlevel_scheme::Form::Bgv,
-                    steps,
-                    subring: None,
-                };
-                let scheme = NoOp::new(&params, 1);
-                let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
-                let message: Vec<u64> = (0..params.slots()).map(|_| rng.below(p)).collect();
-                let plain = Plaintext::encode(&params, &message).unwrap();
-                let x = scheme.encrypt_at(&plain, Level(1)).unwrap();
-                let before = scheme.cost();
-                let mut reports: Vec<StageReport> = Vec::new();
-                let out = bootstrapper.bootstrap_observed(&scheme, &x, &mut reports).unwrap();
-                assert_eq!(scheme.decrypt(&out).unwrap().decode(&params).unwrap(), message);
-                let (cost, costs) = (scheme.cost() - before, bootstrapper.costs());
-                // The key switch to the sparse key is no part of the circuit.
-                assert_eq!(
-                    (cost.products as usize, cost.key_switches as usize),
-                    (costs.products, costs.key_switches + 1)
-                );
-                let linear = reports
-                    .iter()
-                    .filter(|r| matches!(r.stage, Stage::CoeffToSlot | Stage::SlotToCoeff))
-                    .count();
-                assert_eq!(linear, c2s.len() + s2c.len());
-                assert_eq!(reports.last().unwrap().stage.name(), "assemble");
-            }
-        }
     }
 
     #[test]

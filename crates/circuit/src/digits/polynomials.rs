@@ -10,9 +10,22 @@
 //! | [`lowest_digit_retain`] | z + p y to z modulo p^e | (e - 1)(p - 1) + 1 |
 //! | [`digit_polynomial`] | z + p^w y to z modulo p^e for abs(z) <= B only | below (2B + 1) ceil(e/w) |
 
+use super::problem::DigitProblem;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{Polynomial, p_part};
+
+/// More points than this are not interpolated: that takes time quadratic in their number, and at a
+/// quarter of it a minute.
+const MOST_POINTS: u128 = 1 << 17;
+
+fn check_points(t: PrimePower, points: u128) -> Result<(), CircuitError> {
+    if points <= MOST_POINTS {
+        return Ok(());
+    }
+    let problem = DigitProblem::all_digits(t.prime(), t.exponent(), 1);
+    Err(problem.refused("polynomials of such a degree have no sensible circuit"))
+}
 
 /// F of degree p with F(z + p^w y) = z modulo p^(w+1), for every digit z, every y and every 1 <= w
 /// < e, modulo p^e: O(p^2) operations.
@@ -22,9 +35,10 @@ use crate::poly::{Polynomial, p_part};
 /// Source: Halevi–Shoup 2015 (ia.cr/2014/873), corollary 5.5.
 ///
 /// # Errors
-/// [`CircuitError::Ring`] if p is no prime.
+/// [`CircuitError::Ring`] if p is no prime, [`CircuitError::DigitProblem`] if p is above 2^18.
 pub fn lifting_polynomial(t: PrimePower) -> Result<Polynomial, CircuitError> {
     let p = t.prime();
+    check_points(t, u128::from(p / 2))?;
     let mut coefficients = vec![0; p as usize];
     if t.exponent() > 1 && p > 2 {
         // k modulo p^(e-1) is odd because its values are: x h(x^2).
@@ -52,8 +66,9 @@ pub fn lifting_polynomial(t: PrimePower) -> Result<Polynomial, CircuitError> {
 /// shift by (p - 1)/2 balances the digits.
 ///
 /// # Errors
-/// [`CircuitError::Ring`] if p is no prime.
+/// [`CircuitError::Ring`] if p is no prime, [`CircuitError::DigitProblem`] for degrees above 2^17.
 pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
+    check_points(t, u128::from(t.exponent() - 1) * u128::from(t.prime() - 1) + 1)?;
     let (p, e) = (t.prime() as usize, t.exponent() as usize);
     let degree = (e - 1) * (p - 1) + 1;
     // (1 + X)^p - X^p = 1 + p Σ β_j X^j, so a(m) = p [m = p] - Σ_j p β_j a(m - j). Kept as a(m) =
@@ -116,7 +131,7 @@ pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
 ///
 /// # Errors
 /// [`CircuitError::Ring`] if p is no prime, [`CircuitError::DigitProblem`] unless 1 <= w < e and
-/// 2B + 1 <= p.
+/// 2B + 1 <= p, and for more than 2^17 points n.
 pub fn digit_polynomial(
     t: PrimePower,
     precision: u32,
@@ -127,6 +142,7 @@ pub fn digit_polynomial(
         let reason = "the digit needs 2B + 1 <= p, and 1 <= v < e";
         return Err(CircuitError::DigitProblem { p, e, v: precision, bound, reason });
     }
+    check_points(t, (2 * u128::from(bound) + 1) * u128::from(e.div_ceil(precision)))?;
     let step = PrimePower::new(p, precision)?.value();
     let point = move |z: i64, y: u64| t.add(t.reduce_i64(z), t.mul(step, y));
     if p == 2 {

@@ -330,3 +330,20 @@ fn impossible_combinations_are_refused() {
         assert!(matches!(refused(15, 3, 1, 7, method), Ring(NotInvertible { .. })), "{method}");
     }
 }
+
+/// Tables that no memory holds are refused before they are begun.
+#[test]
+fn polynomials_of_large_primes_are_refused() {
+    let refused = |found: Result<crate::poly::Polynomial, crate::error::CircuitError>| {
+        assert_eq!(found.unwrap_err().code(), "circuit.digit-problem");
+    };
+    // 2^31 - 1 and the largest prime below 2^32.
+    for p in [2_147_483_647, 4_294_967_291] {
+        let t = PrimePower::new(p, 2).unwrap();
+        refused(lifting_polynomial(t));
+        refused(lowest_digit_retain(t));
+        refused(digit_polynomial(t, 1, p / 2));
+        // Few values of a digit are no problem.
+        assert_eq!(digit_polynomial(t, 1, 1).unwrap().evaluate(1), 1);
+    }
+}

@@ -95,11 +95,11 @@ impl AxisTransform {
     }
 
     /// The exponent e modulo m of the X^e whose coefficient is at slot `slot` and power `f` of
-    /// Frobenius.
+    /// Frobenius, both modulo their number.
     pub fn exponent_of_place(&self, slot: usize, f: usize) -> u64 {
         let (m, mut rest, mut e) = (self.shape.ring_index(), slot, 0);
         for (after, block) in self.blocks.iter().rev().enumerate() {
-            let f = if after == 0 { f } else { 0 };
+            let f = if after == 0 { f % self.shape.degree_of_slot() } else { 0 };
             e = (e + block.exponent(rest % block.slots(), f) * (block.lift() % m)) % m;
             rest /= block.slots();
         }

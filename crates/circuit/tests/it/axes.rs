@@ -165,6 +165,8 @@ fn slot_to_coeff_puts_slots_where_the_places_say() {
                     want[plain.place(transform.exponent_of_place(s, f))] = *value;
                 }
             }
+            // Frobenius to the power d is the identity.
+            assert_eq!(transform.exponent_of_place(0, d), transform.exponent_of_place(0, 0));
             let encoded: Vec<Vec<u64>> =
                 vectors.iter().map(|v| plain.ring.encode(v, e).unwrap()).collect();
             for sizes in [&single, &merged] {

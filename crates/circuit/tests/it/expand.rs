@@ -151,6 +151,12 @@ fn what_cannot_be_expanded() {
     assert_eq!(wrong(&[0; 4]), "circuit.input-count");
     assert_eq!(wrong(&[0; 6]), "circuit.input-count");
     assert_eq!(wrong(&[0, 1, 2, 3, 257]), "scheme.bad-argument");
+    // For a ring with more coefficients, and for one with too few.
+    let larger = toy(128, 257, 1);
+    let most = Expansion::new(larger.slot_shape(), 64).unwrap();
+    for found in [expansion.encode(&larger, &[1; 5]), most.encode(&params, &[1; 64])] {
+        assert_eq!(found.unwrap_err().code(), "scheme.wrong-params");
+    }
     // Without keys, and a visitor that has had enough.
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let secret = SecretKey::generate(&params, &mut rng);

@@ -5,6 +5,7 @@ mod any_slot;
 mod axes;
 mod axes_bootstrap;
 mod axes_subring;
+mod costs;
 mod expand;
 mod expression;
 mod fuzzed_expressions;

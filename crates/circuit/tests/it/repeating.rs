@@ -1,8 +1,6 @@
 //! Bootstrapping where fewer slots are used than the ring has: values repeat, and what does not
 //! repeat is refused.
 
-use std::collections::BTreeSet;
-
 use everlevel_bgv::SecretKey;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
@@ -18,6 +16,7 @@ use everlevel_testing::{SplitMix, toy_spec};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
+use crate::costs::{assert_costs, assert_keys};
 use crate::party::party;
 
 /// A toy set of index m for integers modulo p^r in `slots` slots.
@@ -66,14 +65,9 @@ fn used_slots_are_bootstrapped_on_the_no_op_scheme() {
                 values,
                 "{ring:?}, {plan:?}"
             );
-            let (cost, costs) = (scheme.cost() - before, bootstrapper.costs());
-            assert_eq!(
-                (cost.products as usize, cost.key_switches as usize),
-                (costs.products, costs.key_switches + 1),
-                "{ring:?}, {plan:?}"
-            );
-            let used: BTreeSet<_> = scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
-            assert!(used.iter().eq(bootstrapper.galois_elements()), "{ring:?}, {plan:?}");
+            let name = format!("{ring:?}, {plan:?}");
+            assert_costs(&scheme, &bootstrapper, before, &name);
+            assert_keys(&scheme, &bootstrapper, &name);
             // The projection comes after the map, just ahead of the digit removal.
             let at = |stage| reports.iter().position(|r| r.stage == stage).unwrap();
             assert!(at(Stage::CoeffToSlot) < at(Stage::Trace), "{ring:?}");

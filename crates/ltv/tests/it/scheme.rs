@@ -180,6 +180,31 @@ fn linear_maps_and_chains_of_automorphisms() {
     ));
 }
 
+/// More terms than a kernel takes at once: of an odd number of equal ones, one is left.
+#[test]
+fn maps_of_many_terms_are_computed_in_parts() {
+    let f = Fixture::new(&of_gadget(Gadget::Hybrid { rows: 2 }, 7), KeyForm::Evaluations, 4);
+    let (s, bits) = (&f.scheme, f.bits());
+    let a = f.encrypt(&bits);
+    let last = s.slot_shape().dimensions().last().unwrap().size * s.slot_shape().degree_of_slot();
+    let elements: Vec<u64> = (0..last).map(|_| f.rng.borrow_mut().next_u64() & 1).collect();
+    let diagonal = s.diagonal(&DiagonalValues::LastDimensions(elements), 1, s.level(&a)).unwrap();
+    let part = s.hoist(&a, &[s.slot_shape().identity()]).unwrap().remove(0);
+    let times = |count: usize| {
+        let sums = s.combine(&vec![&part; count], &[vec![Some(&diagonal); count]]).unwrap();
+        let sums = sums.into_iter().map(|sum| (s.slot_shape().identity(), sum)).collect();
+        s.galois_sum(sums, NextUse::Keep).unwrap()
+    };
+    let open = |x: &LtvCiphertext| {
+        assert!(f.secret.measure_noise(x).unwrap() <= s.noise_bound_bits(x));
+        f.secret.decrypt(x).unwrap()
+    };
+    let one = open(&times(1));
+    for count in [2047, 2049, 4501] {
+        assert!(open(&times(count)) == one, "{count}");
+    }
+}
+
 /// Chains of products of sums, down to the lowest level: the estimate of the mean covers what is
 /// measured; of fresh and of switched ciphertexts it is not far above.
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::{DerefMut, Range};
 
+use everlevel_arith::kernels::MAX_TERMS;
 use everlevel_arith::{Axes, Modulus, NttTable, TensorTable, scatter_natural};
 use rayon::prelude::*;
 
@@ -199,14 +200,24 @@ impl Cpu {
         diagonals: &[&[u64]],
         inputs: &[Vec<&[u64]>],
     ) {
-        match (outs, inputs) {
+        let (first, more) = diagonals.split_at(diagonals.len().min(MAX_TERMS));
+        let count = first.len();
+        match (&mut *outs, inputs) {
             ([o0, o1], [x0, x1]) => {
-                let (o0, o1) = (&mut o0[to.clone()], &mut o1[to]);
-                self.kernels.inner_product2(q, o0, o1, diagonals, x0, x1);
+                let (o0, o1) = (&mut o0[to.clone()], &mut o1[to.clone()]);
+                self.kernels.inner_product2(q, o0, o1, first, &x0[..count], &x1[..count]);
             }
             (outs, inputs) => outs.iter_mut().zip(inputs).for_each(|(out, x)| {
-                self.kernels.inner_product(q, &mut out[to.clone()], diagonals, x);
+                self.kernels.inner_product(q, &mut out[to.clone()], first, &x[..count]);
             }),
+        }
+        // What is beyond the terms that a kernel takes at once.
+        for (part, diagonals) in more.chunks(MAX_TERMS).enumerate() {
+            let from = (part + 1) * MAX_TERMS;
+            for (out, x) in outs.iter_mut().zip(inputs) {
+                let (out, x) = (&mut out[to.clone()], &x[from..][..diagonals.len()]);
+                self.kernels.inner_product_scale_add(q, out, diagonals, x, 1);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The public data of a ciphertext.
 
 use crate::key_id::KeyId;
-use crate::spec::{Form, Level};
+use crate::spec::{Form, Level, SetId};
 
 /// The public data of a ciphertext, apart from its polynomials.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,9 @@ pub struct Meta {
     /// The secret key that it decrypts under; none without an owner or with an unknown one.
     /// Comparisons ignore it, as the no-op scheme, which predicts the other fields, has no keys.
     pub owner: Option<KeyId>,
+    /// The parameter set; none where it is not known, as in the descriptor of a file. Every
+    /// ciphertext of a [`Params`](crate::Params) has it. Comparisons ignore it.
+    pub set: Option<SetId>,
 }
 
 impl PartialEq for Meta {

@@ -7,7 +7,7 @@ use everlevel_ring::{PlaintextRing, PrimePower, Ring};
 use super::meta::Meta;
 use super::model::{NoiseEstimate, NoiseModel};
 use crate::error::SchemeError;
-use crate::spec::{Form, Level, ModulusChain, ParamsSpec};
+use crate::spec::{Form, Level, ModulusChain, ParamsSpec, SetId};
 
 /// Depths that are read from files stay below this limit, so that counting cannot overflow.
 const DEPTH_LIMIT: u32 = 1 << 30;
@@ -22,6 +22,7 @@ const DEPTH_LIMIT: u32 = 1 << 30;
 #[derive(Clone)]
 pub struct NoiseTracker {
     pub(super) spec: Arc<ParamsSpec>,
+    pub(crate) set: SetId,
     pub(super) ring: Arc<Ring>,
     pub(super) plain: Arc<PlaintextRing>,
     pub(super) chain: Arc<ModulusChain>,
@@ -40,7 +41,8 @@ impl NoiseTracker {
     ) -> Self {
         let [bound, average] = [NoiseEstimate::WorstCase, NoiseEstimate::AverageCase]
             .map(|a| NoiseModel::new(&spec, &ring, &chain, a));
-        NoiseTracker { spec, ring, plain, chain, bound, average }
+        let set = SetId::of(&spec);
+        NoiseTracker { spec, set, ring, plain, chain, bound, average }
     }
 
     /// The noise model: bounds.
@@ -81,6 +83,7 @@ impl NoiseTracker {
             noise,
             estimate: noise,
             owner: None,
+            set: Some(self.set),
         }
     }
 
@@ -157,13 +160,38 @@ impl NoiseTracker {
         SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level: m.level }
     }
 
+    /// Refuses the public data of an object of another set, before anything is computed with them.
+    /// Where their set is not known they pass.
+    ///
+    /// # Errors
+    /// [`SchemeError::WrongParams`].
+    pub fn check_origin(&self, m: &Meta, object: &'static str) -> Result<(), SchemeError> {
+        self.check_origin_of(m.set, object)
+    }
+
+    /// [`NoiseTracker::check_origin`] of an object without these public data.
+    ///
+    /// # Errors
+    /// [`SchemeError::WrongParams`].
+    pub fn check_origin_of(
+        &self,
+        set: Option<SetId>,
+        object: &'static str,
+    ) -> Result<(), SchemeError> {
+        if set.is_none_or(|set| set == self.set) {
+            return Ok(());
+        }
+        Err(SchemeError::WrongParams { object, name: self.spec.name.clone() })
+    }
+
     /// Checks that a ciphertext of these parameters can have these public data.
     ///
     /// # Errors
-    /// A level above the top, a plaintext exponent that the set does not provide, a factor that is
-    /// no unit modulo p^e, a depth of 2^30 or more, a noise bound that is not finite or does not
-    /// allow decryption.
+    /// Public data of another set, a level above the top, a plaintext exponent that the set does
+    /// not provide, a factor that is no unit modulo p^e, a depth of 2^30 or more, a noise bound
+    /// that is not finite or does not allow decryption.
     pub fn check_meta(&self, m: &Meta) -> Result<(), SchemeError> {
+        self.check_origin(m, "the ciphertext")?;
         if m.level > self.chain.top() {
             return Err(SchemeError::BadLevel { found: m.level, highest: self.chain.top() });
         }

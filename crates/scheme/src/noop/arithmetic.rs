@@ -43,6 +43,7 @@ impl NoOp {
         b: &NoOpCiphertext,
         operation: &'static str,
     ) -> Result<(NoOpCiphertext, NoOpCiphertext), SchemeError> {
+        self.check_set([&a.meta, &b.meta])?;
         same_kind(&a.meta, &b.meta, operation)?;
         let (mut a, mut b) = (a.clone(), b.clone());
         if let Some((first, k)) = self.params.noise().alignment(&a.meta, &b.meta) {
@@ -71,6 +72,7 @@ impl NoOp {
         b: &NoOpCiphertext,
         level: Level,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta, &b.meta])?;
         same_kind(&a.meta, &b.meta, "multiplication")?;
         let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
         let meta = self.params.noise().product(&a.meta, &b.meta)?;
@@ -118,10 +120,12 @@ impl Arithmetic for NoOp {
     }
 
     fn neg(&self, a: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         Ok(NoOpCiphertext { meta: a.meta, value: self.times(&a.value, -1, a.meta.exponent) })
     }
 
     fn add_plain(&self, a: &NoOpCiphertext, b: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         message_coefficients(&self.params, b)?;
@@ -133,6 +137,7 @@ impl Arithmetic for NoOp {
     }
 
     fn mul_plain(&self, a: &NoOpCiphertext, b: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
         let params = &self.params;
         message_coefficients(params, b)?;
@@ -146,6 +151,7 @@ impl Arithmetic for NoOp {
     }
 
     fn add_scalar(&self, a: &NoOpCiphertext, k: i64) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         let carried = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
         let meta = self
@@ -161,6 +167,7 @@ impl Arithmetic for NoOp {
     }
 
     fn mul_scalar(&self, a: &NoOpCiphertext, k: i64) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         let meta =
             self.params.noise().scale(&a.meta, t.centered(t.reduce_i64(k)).unsigned_abs())?;
@@ -174,6 +181,7 @@ impl Arithmetic for NoOp {
     ) -> Result<NoOpCiphertext, SchemeError> {
         let noise = self.params.noise();
         let metas: Vec<&Meta> = terms.iter().map(|(c, _)| &c.meta).collect();
+        self.check_set(metas.iter().copied())?;
         metas.iter().try_for_each(|m| same_kind(metas[0], m, "linear combination"))?;
         let mut sum: Option<NoOpCiphertext> = None;
         for term in noise.combination(&metas)? {
@@ -198,6 +206,7 @@ impl Arithmetic for NoOp {
         a: &NoOpCiphertext,
         b: &NoOpCiphertext,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta, &b.meta])?;
         self.product(a, b, self.params.noise().product_level(&a.meta, &b.meta))
     }
 
@@ -214,6 +223,7 @@ impl Arithmetic for NoOp {
         a: &NoOpCiphertext,
         b: &NoOpCiphertext,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta, &b.meta])?;
         same_kind(&a.meta, &b.meta, "addition of products")?;
         let params = &self.params;
         let low = a.meta.level.min(b.meta.level);
@@ -247,6 +257,7 @@ impl Arithmetic for NoOp {
         a: &NoOpCiphertext,
         next: NextUse,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         self.still_wanted()?;
         self.check_relin(a.meta.level)?;
         let params = &self.params;
@@ -270,6 +281,7 @@ impl Arithmetic for NoOp {
     }
 
     fn prepare(&self, a: &NoOpCiphertext, next: NextUse) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         self.switch(a, self.params.noise().target(&a.meta, next))
     }
 
@@ -278,6 +290,7 @@ impl Arithmetic for NoOp {
         xs: &[&NoOpCiphertext],
         next: NextUse,
     ) -> Result<Vec<NoOpCiphertext>, SchemeError> {
+        self.check_set(xs.iter().map(|x| &x.meta))?;
         let level = self.params.noise().common_target(xs.iter().map(|x| &x.meta), next);
         xs.iter().map(|x| self.switch(x, level)).collect()
     }
@@ -287,6 +300,7 @@ impl Arithmetic for NoOp {
         a: &NoOpCiphertext,
         level: Level,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         if level > a.meta.level {
             return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
         }
@@ -301,6 +315,7 @@ impl Arithmetic for NoOp {
         &self,
         factors: &[(&NoOpCiphertext, i64)],
     ) -> Result<Vec<NoOpCiphertext>, SchemeError> {
+        self.check_set(factors.iter().map(|(a, _)| &a.meta))?;
         let mut transformed = BTreeSet::new();
         let product = |(a, k): &(&NoOpCiphertext, i64)| {
             self.params.check_monomial(*k)?;

@@ -5,7 +5,7 @@ use crate::error::SchemeError;
 use crate::noise::{Meta, raise_digit_ranges};
 use crate::ops::{Bootstrappable, Scheme};
 use crate::plaintext::Plaintext;
-use crate::spec::Level;
+use crate::spec::{Level, SetId};
 
 /// What the no-op scheme keeps between the steps of raising: message and pretended overflow.
 pub struct NoOpBase {
@@ -13,9 +13,15 @@ pub struct NoOpBase {
     factor: u64,
     overflow: Vec<i64>,
     other: Vec<i64>,
+    set: SetId,
 }
 
 impl NoOp {
+    /// Refuses what was made by the scheme of another set.
+    fn check_base(&self, r: &NoOpBase) -> Result<(), SchemeError> {
+        self.params.noise().check_origin_of(Some(r.set), "the exhausted ciphertext")
+    }
+
     /// As many plaintext products as digits: a transform a limb for each and one for the constant
     /// part.
     fn count_raising(&self, meta: &Meta, range: u128) {
@@ -46,6 +52,7 @@ impl Bootstrappable for NoOp {
 
     fn to_base_modulus(&self, x: &NoOpCiphertext) -> Result<NoOpBase, SchemeError> {
         self.still_wanted()?;
+        self.check_set([&x.meta])?;
         let params = &self.params;
         params.noise().check_raise(&x.meta)?;
         self.use_key(|plan| plan.bootstrap = true);
@@ -70,10 +77,12 @@ impl Bootstrappable for NoOp {
         let bound = params.spec().overflow_bound();
         let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
         let (overflow, other) = (self.pretend_overflow(bound), self.pretend_overflow(bound));
-        Ok(NoOpBase { message: x.value.clone(), factor, overflow, other })
+        let (message, set) = (x.value.clone(), params.set_id());
+        Ok(NoOpBase { message, factor, overflow, other, set })
     }
 
     fn mod_raise_overflow(&self, r: &NoOpBase, delta: u64) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_base(r)?;
         let params = &self.params;
         let meta =
             params.noise().checked(params.noise().raised_overflow(delta)?, "bootstrapping")?;
@@ -93,6 +102,8 @@ impl Bootstrappable for NoOp {
         r: &NoOpBase,
         like: &NoOpCiphertext,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_base(r)?;
+        self.check_set([&like.meta])?;
         let params = &self.params;
         let meta =
             params.noise().checked(params.noise().raised_message(&like.meta)?, "bootstrapping")?;
@@ -115,6 +126,7 @@ impl Bootstrappable for NoOp {
     }
 
     fn mod_raise_scaled(&self, r: &NoOpBase) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_base(r)?;
         let params = &self.params;
         let meta = params.noise().checked(params.noise().raised_scaled(), "bootstrapping")?;
         let t = params.plaintext_ring().modulus(meta.exponent);
@@ -146,6 +158,7 @@ impl Bootstrappable for NoOp {
         x: &NoOpCiphertext,
         capacity: f64,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&x.meta])?;
         let meta = self.params.noise().entered(&x.meta, capacity)?;
         Ok(NoOpCiphertext { meta, ..self.switch(x, meta.level)? })
     }

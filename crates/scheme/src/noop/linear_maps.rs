@@ -20,7 +20,7 @@ impl Automorphisms for NoOp {
             let basis = held.galois.get(&(g, chain.gadget_id(*level)));
             g.is_identity() || basis.is_some_and(|basis| chain.basis(*level).is_subset(*basis))
         };
-        (0..=from.0).rev().map(Level).find(there)
+        (0..=from.min(chain.top()).0).rev().map(Level).find(there)
     }
 
     fn apply_galois(
@@ -73,7 +73,8 @@ impl LinearMaps for NoOp {
             }
         }
         let factor = self.values.then(|| plain.factor(&value, e));
-        Ok(NoOpDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, factor })
+        let (set, basis) = (self.params.set_id(), self.params.chain().basis(level));
+        Ok(NoOpDiagonal { set, exponent: e, basis, profile, factor })
     }
 
     fn hoist(
@@ -82,6 +83,8 @@ impl LinearMaps for NoOp {
         gs: &[GaloisElement],
     ) -> Result<Vec<NoOpExtended>, SchemeError> {
         self.still_wanted()?;
+        self.check_set([&x.meta])?;
+        gs.iter().try_for_each(|g| self.params.check_automorphism(*g))?;
         let basis = self.params.chain().basis(x.meta.level);
         let switched = gs.iter().filter(|g| !g.is_identity()).count();
         if switched > 0 {
@@ -117,6 +120,10 @@ impl LinearMaps for NoOp {
             found: "something else".into(),
         };
         let first = inputs.first().ok_or_else(shape_error)?.meta.meta;
+        self.check_set(inputs.iter().map(|x| &x.meta.meta))?;
+        for d in rows.iter().flatten().flatten() {
+            self.params.noise().check_origin_of(Some(d.set), "the diagonal")?;
+        }
         inputs.iter().try_for_each(|x| same_parts(&first, &x.meta.meta, "linear map"))?;
         let basis = self.params.chain().basis(first.level);
         let limbs = self.params.chain().extended(first.level).len();
@@ -159,7 +166,9 @@ impl LinearMaps for NoOp {
         next: NextUse,
     ) -> Result<NoOpCiphertext, SchemeError> {
         let params = &self.params;
-        for (_, x) in &parts {
+        self.check_set(parts.iter().map(|(_, x)| &x.meta.meta))?;
+        for (g, x) in &parts {
+            params.check_automorphism(*g)?;
             same_parts(&parts[0].1.meta.meta, &x.meta.meta, "linear map")?;
         }
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
@@ -190,6 +199,8 @@ impl LinearMaps for NoOp {
         let mut switched = 0;
         for part in parts {
             let (g, mut x) = part?;
+            self.check_set([&x.meta.meta])?;
+            params.check_automorphism(g)?;
             let exponent = x.meta.meta.exponent;
             if let Some(inner) = sum.take() {
                 same_parts(&inner.meta.meta, &x.meta.meta, "linear map")?;

@@ -22,7 +22,7 @@ use crate::key_plan::KeyPlan;
 use crate::noise::{ExtendedMeta, Meta, NoiseModel, Profile};
 use crate::params::Params;
 use crate::plaintext::Plaintext;
-use crate::spec::Level;
+use crate::spec::{Level, SetId};
 
 /// A no-op ciphertext: a plaintext with the public data of a ciphertext.
 #[derive(Clone, Debug)]
@@ -47,6 +47,7 @@ pub struct NoOpExtended {
 
 /// A diagonal of the no-op scheme.
 pub struct NoOpDiagonal {
+    set: SetId,
     exponent: u32,
     basis: Basis,
     profile: Profile,
@@ -167,6 +168,10 @@ impl NoOp {
         noise: fn(&NoiseModel, u128) -> f64,
     ) -> Result<NoOpCiphertext, SchemeError> {
         Plaintext::check_exponent(&self.params, plaintext.exponent)?;
+        let highest = self.params.chain().top();
+        if level > highest {
+            return Err(SchemeError::BadLevel { found: level, highest });
+        }
         if self.values {
             plaintext.check(&self.params)?;
         }
@@ -198,9 +203,20 @@ impl NoOp {
     /// # Errors
     /// As the real one.
     pub fn decrypt(&self, x: &NoOpCiphertext) -> Result<Plaintext, SchemeError> {
+        self.check_set([&x.meta])?;
         self.params.noise().checked(x.meta, "decryption")?;
-        let (prime, exponent) = (self.params.spec().plain_prime, x.meta.exponent);
-        Ok(Plaintext { coefficients: x.value.clone().into(), prime, exponent })
+        let (spec, exponent) = (self.params.spec(), x.meta.exponent);
+        let (index, prime) = (spec.index, spec.plain_prime);
+        Ok(Plaintext { coefficients: x.value.clone().into(), index, prime, exponent })
+    }
+
+    /// Refuses operands of another parameter set.
+    fn check_set<'m>(
+        &self,
+        operands: impl IntoIterator<Item = &'m Meta>,
+    ) -> Result<(), SchemeError> {
+        let noise = self.params.noise();
+        operands.into_iter().try_for_each(|m| noise.check_origin(m, "the ciphertext"))
     }
 
     /// The cost of the operations so far in the real scheme, in the form of the set.

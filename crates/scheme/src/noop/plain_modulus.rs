@@ -8,6 +8,8 @@ use crate::spec::Form;
 
 impl PlainModulus for NoOp {
     fn convert(&self, a: &NoOpCiphertext, form: Form) -> NoOpCiphertext {
+        // What is of another set stays as it is, as in the real scheme.
+        let form = if self.check_set([&a.meta]).is_ok() { form } else { a.meta.form };
         NoOpCiphertext { meta: Meta { form, ..a.meta }, value: a.value.clone() }
     }
 
@@ -16,6 +18,7 @@ impl PlainModulus for NoOp {
         a: &NoOpCiphertext,
         k: u32,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         let meta = self.params.noise().reduce_plain_modulus(&a.meta, k)?;
         let t = self.params.plaintext_ring().modulus(k);
         Ok(NoOpCiphertext { meta, value: a.value.iter().map(|&x| t.reduce_u64(x)).collect() })
@@ -26,6 +29,7 @@ impl PlainModulus for NoOp {
         a: &NoOpCiphertext,
         e: u32,
     ) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&a.meta])?;
         let meta = self.params.noise().extend_plain_modulus(&a.meta, e)?;
         let modulus = |e| self.params.plaintext_ring().modulus(e).wide();
         let step = modulus(a.meta.exponent);
@@ -38,6 +42,7 @@ impl PlainModulus for NoOp {
 
     fn divide_by_p(&self, a: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
         let p = self.plain_prime();
+        self.check_set([&a.meta])?;
         let meta = self.params.noise().divide_by_p(&a.meta)?;
         if let Some(position) = a.value.iter().position(|&x| x % p != 0) {
             return Err(SchemeError::BadArgument {
@@ -51,6 +56,7 @@ impl PlainModulus for NoOp {
 
     fn multiply_by_p(&self, a: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
         let p = self.plain_prime();
+        self.check_set([&a.meta])?;
         let meta = self.params.noise().multiply_by_p(&a.meta)?;
         Ok(NoOpCiphertext { meta, value: a.value.iter().map(|&x| x * p).collect() })
     }

@@ -9,7 +9,8 @@ pub trait PlainModulus: Scheme {
     /// The same message in the given form: a multiplication by t or 1/t modulo Q, which changes
     /// neither noise bound nor level nor correction factor. If the primes are not 1 modulo the
     /// plaintext modulus, sums with other ciphertexts may need a multiplication by a constant to
-    /// align the correction factors.
+    /// align the correction factors. A ciphertext of another parameter set, which all operations
+    /// with errors refuse, stays as it is.
     fn convert(&self, a: &Self::Ciphertext, form: Form) -> Self::Ciphertext;
 
     /// Reduces the plaintext modulus: x modulo p^e becomes x modulo p^k, k <= e. Free of cost and

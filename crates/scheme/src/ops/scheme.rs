@@ -42,7 +42,8 @@ pub trait Scheme: Send + Sync {
 
     /// Checks that `x` can be a ciphertext of these parameters, by its level, plaintext modulus and
     /// noise bound and by the number, the degree and the primes of its polynomials. Use it for
-    /// ciphertexts of unknown origin; operations assume it.
+    /// ciphertexts of unknown origin: operations refuse those of another parameter set, and assume
+    /// the rest.
     ///
     /// # Errors
     /// [`SchemeError::WrongParams`], or an error about the level or the bound.

@@ -8,11 +8,11 @@ mod used;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use everlevel_ring::{Backend, Cpu, PlaintextRing, Ring, SlotShape};
+use everlevel_ring::{Backend, Cpu, GaloisElement, PlaintextRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
 use crate::noise::{Events, NoiseTracker, raise_digit_count};
-use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec};
+use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec, SetId};
 use security::MIN_SECURITY_BITS;
 
 pub use named::{names, ntru_names, spec, specs};
@@ -277,6 +277,18 @@ impl Params {
         })
     }
 
+    /// Refuses an automorphism of another ring that this one does not have.
+    ///
+    /// # Errors
+    /// [`RingError::NotAnAutomorphism`](everlevel_ring::RingError::NotAnAutomorphism).
+    pub fn check_automorphism(&self, g: GaloisElement) -> Result<(), SchemeError> {
+        let (element, index) = (g.exponent(), self.spec().index);
+        if GaloisElement::new(index, element)? == g {
+            return Ok(());
+        }
+        Err(everlevel_ring::RingError::NotAnAutomorphism { element, index }.into())
+    }
+
     /// The number of polynomials of a ciphertext: 2, over NTRU 1.
     pub fn components(&self) -> usize {
         self.0.spec.assumption.components()
@@ -353,6 +365,11 @@ impl Params {
             .iter()
             .map(|i| self.ring().modulus(i).value() as i128)
             .product()
+    }
+
+    /// The id of the set, which its ciphertexts carry.
+    pub fn set_id(&self) -> SetId {
+        self.noise().set
     }
 
     /// Whether both are the same set.

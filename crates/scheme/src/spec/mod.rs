@@ -7,6 +7,7 @@ pub(crate) mod level;
 pub(crate) mod next_use;
 pub(crate) mod ntru_sets;
 pub(crate) mod params;
+pub(crate) mod set_id;
 pub(crate) mod sets;
 mod usual;
 
@@ -15,3 +16,4 @@ pub use form::Form;
 pub use level::Level;
 pub use next_use::NextUse;
 pub use params::{Assumption, BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};
+pub use set_id::SetId;

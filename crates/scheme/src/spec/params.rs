@@ -36,7 +36,7 @@ impl Assumption {
 }
 
 /// The distribution of the main secret s; over NTRU, that of u and g.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretKind {
     /// Every coefficient uniform in {-1, 0, 1}.
@@ -65,7 +65,7 @@ pub enum BootstrapMode {
 }
 
 /// The parameters of bootstrapping.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BootstrapSpec {
     /// The Hamming weight h of the sparse secret for modulus raising, an even number. In rings of
@@ -144,7 +144,7 @@ impl BootstrapSpec {
 /// Primes follow from the sizes: the largest ones below 2^bits that are 1 modulo m (unless m is a
 /// power of two, 1 modulo [`Ring::prime_step`](everlevel_ring::Ring::prime_step)), and 1 modulo p
 /// too where there are enough of those, taken in the order base, special, words, fine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParamsSpec {
     /// The set's name. Sets below 128 bits begin with `insecure_`.

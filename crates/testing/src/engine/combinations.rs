@@ -60,6 +60,38 @@ impl<E: Engine> Laws<'_, E> {
         }
     }
 
+    /// As many terms as a kernel takes, and more.
+    pub(super) fn combinations_of_many_terms(&self) {
+        let (engine, ring, basis) = (self.engine, &self.definitions.ring, level());
+        let repeats = |n: &usize| self.definitions.repeating(*n).is_some();
+        let count = (1..=ring.degree()).find(repeats).expect("plaintexts that repeat");
+        let powers = self.definitions.repeating(count).expect("found");
+        let signed = self.small(count);
+        let diagonal = engine.diagonal(&signed, basis).expect("fits");
+        let known = [0; 4].map(|_| self.random(basis));
+        let polys = known.each_ref().map(|x| self.eval(x));
+        let inputs = [&polys[..2], &polys[2..]];
+        for terms in [2048, 2049, 4500] {
+            let columns: Vec<_> = (0..terms).map(|term| inputs[term % 2]).collect();
+            let made = engine.combine(&columns, &[vec![Some(&diagonal); terms]]);
+            assert_eq!((made.len(), made[0].len()), (1, 2), "combine: a row of two components");
+            for (k, made) in made[0].iter().enumerate() {
+                let limb = |i: usize| -> Vec<u64> {
+                    let q = ring.modulus(i);
+                    let reduced = signed.iter().map(|&x| q.reduce_i64(x));
+                    let of_powers: Vec<(u64, u64)> = powers.iter().copied().zip(reduced).collect();
+                    let factors = self.definitions.values(i, &of_powers);
+                    let [x, y] = [&known[k], &known[2 + k]].map(|x| x.values(i));
+                    let [xs, ys] = [terms.div_ceil(2), terms / 2].map(|n| q.reduce_u64(n as u64));
+                    let sum = |place: usize| q.add(q.mul(xs, x[place]), q.mul(ys, y[place]));
+                    (0..ring.degree()).map(|place| q.mul(factors[place], sum(place))).collect()
+                };
+                let expected = basis.iter().map(limb).collect();
+                self.assert_is(made, basis, &expected, "combine, many terms");
+            }
+        }
+    }
+
     /// Few rows and many, constants of all sizes, none, and more terms than a kernel takes.
     pub(super) fn combinations_with_constants(&self) {
         let (engine, ring, basis) = (self.engine, &self.definitions.ring, level());

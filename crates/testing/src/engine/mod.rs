@@ -47,6 +47,7 @@ pub fn engine_laws<E: Engine>(engine: &E) {
     laws.divided_sums();
     laws.divided_coefficients();
     laws.combinations();
+    laws.combinations_of_many_terms();
     laws.combinations_with_constants();
     assert_eq!(engine.status(), Ok(()), "no fault after all this");
 }

@@ -93,6 +93,32 @@ fn a_table_is_asked() {
     assert!(query.is_covered_by(&query));
 }
 
+/// What the progress of an upload counts to: an index has files of its own.
+#[test]
+fn files_of_a_table_are_counted_before_they_are_made() {
+    let owner = owner();
+    let mut schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    let mut counts = Vec::new();
+    for indexed in [false, true] {
+        if indexed {
+            let columns = schema["columns"].as_array_mut().unwrap();
+            let day = columns.iter_mut().find(|column| column["name"] == "day").unwrap();
+            day["index"] = true.into();
+        }
+        let (text, mut files) = (schema.to_string(), 0);
+        let keep = |_: &str, _: Vec<u8>| {
+            files += 1;
+            Ok(())
+        };
+        owner.encrypt_table(CSV, &text, keep).unwrap();
+        let rows = check_table(CSV, &text).unwrap();
+        assert_eq!(owner.table_files(&text, rows).unwrap(), files, "{text}");
+        counts.push(files);
+    }
+    assert!(counts[0] == 4 && counts[1] > 4, "{counts:?}");
+    assert_eq!(owner.table_files("{", 1).unwrap_err().code, "table.data");
+}
+
 #[test]
 fn a_constant_is_hidden() {
     let (owner, schema) = (owner(), schema());

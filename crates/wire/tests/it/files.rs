@@ -7,7 +7,7 @@ use crate::common::{Party, SETS};
 use everlevel_bgv::Evaluator;
 use everlevel_bgv::keys::EvalKeys;
 use everlevel_scheme::{Arithmetic, Automorphisms, KeyPlan, NextUse, SchemeError};
-use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
+use everlevel_wire::file::{Existing, NewFiles, read_file, write_file, write_secret_file};
 use everlevel_wire::{FileKeys, Metadata, ReadOptions, WireError, generate_to_file, server_keys};
 use tempfile::TempDir;
 
@@ -28,6 +28,45 @@ fn files_are_written_in_one_step_and_not_over_others() {
     );
     // No temporary file is left behind.
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn several_files_are_all_written_before_one_has_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let names = || {
+        let entries = fs::read_dir(directory.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let add = |names: &[&str], existing: Existing| {
+        let mut files = NewFiles::default();
+        let added = names.iter().try_for_each(|name| files.add(&path(name), b"new", existing));
+        added.map(|()| files)
+    };
+    let read = |name: &str| fs::read(path(name)).unwrap();
+    fs::write(path("a"), b"old").unwrap();
+    fs::create_dir(path("c")).unwrap();
+    // Not before the end.
+    let files = add(&["a", "b"], Existing::Replace).unwrap();
+    assert!(read("a") == b"old" && !path("b").exists());
+    files.finish().unwrap();
+    assert_eq!((read("a"), read("b")), (b"new".to_vec(), b"new".to_vec()));
+    fs::write(path("a"), b"old").unwrap();
+    // A directory that is not there, a directory in the place of a file, a file that is kept.
+    let refused = [
+        add(&["a", "no/b"], Existing::Replace).map(|_| ()).unwrap_err(),
+        add(&["a", "c"], Existing::Replace).unwrap().finish().unwrap_err(),
+        add(&["d", "a"], Existing::Keep).map(|_| ()).unwrap_err(),
+    ];
+    assert_eq!(refused.map(|e| e.code()), ["wire.io", "wire.io", "wire.exists"]);
+    // One whose place was taken meanwhile.
+    let files = add(&["d", "e"], Existing::Keep).unwrap();
+    fs::write(path("e"), b"theirs").unwrap();
+    assert_eq!(files.finish().unwrap_err().code(), "wire.exists");
+    assert_eq!((read("a"), read("e")), (b"old".to_vec(), b"theirs".to_vec()));
+    assert_eq!(names(), ["a", "b", "c", "e"]);
 }
 
 #[cfg(unix)]

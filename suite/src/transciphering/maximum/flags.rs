@@ -112,7 +112,7 @@ impl<S: Bootstrappable> Flags<S> {
         let mut polynomial = || {
             let words: Vec<u64> = (0..length.div_ceil(64)).map(|_| random()).collect();
             let bits = (0..length).map(|i| words[i / 64] >> (i % 64) & 1).collect::<Vec<u64>>();
-            Plaintext::from_reduced(bits.into(), modulus)
+            Plaintext::from_reduced(self.slots.index, bits.into(), modulus)
         };
         (0..self.sums).map(|_| polynomial()).collect()
     }

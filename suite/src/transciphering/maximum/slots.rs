@@ -23,6 +23,8 @@ pub(super) struct Slots {
     pub columns: usize,
     /// The degree of a slot.
     pub degree: usize,
+    /// The index of the ring.
+    pub index: u64,
 }
 
 impl Slots {
@@ -40,7 +42,7 @@ impl Slots {
                     && shape.carrier_dimensions() == (COLUMN..COLUMN + 1)
                     && degree.is_multiple_of(2) =>
             {
-                Ok(Slots { rows, columns, degree })
+                Ok(Slots { rows, columns, degree, index: shape.ring_index() })
             }
             _ => Err(SchemeError::BadArgument {
                 what: "slots",
@@ -92,7 +94,8 @@ impl Slots {
     ) -> Result<Plaintext, SuiteError> {
         let ring = params.plaintext_ring();
         let coefficients = ring.encode_last(&self.lines(|place, _| bit(place)), 1)?;
-        Ok(Plaintext::from_reduced(ring.embed_last(&coefficients, 1)?.into(), ring.modulus(1)))
+        let whole = ring.embed_last(&coefficients, 1)?;
+        Ok(Plaintext::from_reduced(self.index, whole.into(), ring.modulus(1)))
     }
 
     /// A mask by place of the line and column.

@@ -10,26 +10,22 @@ use everlevel_wire::{Metadata, Summary};
 
 use super::super::args::SetOfFile;
 use super::super::files::{of_decrypted, read_object};
-use super::super::manifest::ManifestWriter;
+use super::super::writer::ResultWriter;
 use crate::console::errors::CliError;
-use crate::console::files::{of_file, write_output};
+use crate::console::files::of_file;
 
-/// Columns as bytes, listed in the manifest if there is to be one, and written.
+/// Writes columns, together with others.
 pub fn write(
     out: &Path,
     force: bool,
     params: &Params,
     arrays: Vec<TypedArray>,
     mut metadata: Metadata,
-    manifest: &mut Option<ManifestWriter>,
+    writer: &mut ResultWriter,
 ) -> Result<u64, CliError> {
     let columns = TypedArray::columns(arrays, &mut metadata);
     let bytes = columns.to_bytes_with(params, &metadata).map_err(of(out))?;
-    if let Some(manifest) = manifest {
-        manifest.list(&bytes).map_err(of_file(out))?;
-    }
-    write_output(out, &bytes, force)?;
-    Ok(bytes.len() as u64)
+    writer.add(out, &bytes, force)
 }
 
 /// An error with the file that it is about.

@@ -10,6 +10,7 @@ use super::super::args::EncryptArgs;
 use super::super::files::EncryptionKey;
 use super::super::manifest::ManifestWriter;
 use super::super::sent::{Send, lines as sent_lines};
+use super::super::writer::ResultWriter;
 use super::arrays::write;
 use crate::columns::Header;
 use crate::columns::typed::{self, Named};
@@ -46,7 +47,8 @@ pub fn encrypt(
     let params = key.params();
     let (manifest, shared) = (&args.manifest, &args.manifest_key);
     let files = [args.input.as_path(), &args.out.out];
-    let mut manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
+    let manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
+    let mut writer = ResultWriter::new(manifest);
     let read = typed::read(&args.input, args.format, &types)?;
     let values = read.first().map_or(0, |column| column.values.len());
     let (slots, blocks) = (params.slots(), values.div_ceil(params.slots()));
@@ -78,8 +80,8 @@ pub fn encrypt(
     }
     bar.finish_and_clear();
     let (out, force) = (&args.out.out, args.out.force);
-    let bytes = write(out, force, params, arrays, key.metadata(), &mut manifest)?;
-    manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    let bytes = write(out, force, params, arrays, key.metadata(), &mut writer)?;
+    writer.finish()?;
     let sent = send(&[out])?;
     if common.json {
         let mut told = serde_json::json!({

@@ -14,9 +14,10 @@ use serde::Serialize;
 use super::super::args::{EvalArgs, SetOfFile};
 use super::super::files::{keys, of_input};
 use super::super::inputs::of_program;
-use super::super::manifest::{ManifestWriter, of_results};
+use super::super::manifest::of_results;
 use super::super::report::report;
 use super::super::work::{Work, compute};
+use super::super::writer::ResultWriter;
 use super::arrays::{read, write};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -117,7 +118,7 @@ impl Work for Typed<'_> {
     fn on<E: Engine>(self, server: &Server<E>) -> Result<(), CliError> {
         let Typed { args, program, files, tables, bounds, started, common } = self;
         let params = server.params();
-        let mut manifest = of_results(args, program, params)?;
+        let mut writer = ResultWriter::new(of_results(args, program, params)?);
         let inputs = columns(files, server, &bounds, &args.server.set)?;
         let bar = progress(common, "computing", (inputs.blocks() * program.len()) as u64);
         let step = &mut |done| bar.set_position(done as u64);
@@ -132,7 +133,7 @@ impl Work for Typed<'_> {
             let what = if x.is_total() { "total" } else { "column" };
             let ciphertexts = x.ciphertexts();
             let none = Metadata::new();
-            let bytes = write(&out, args.force, params, vec![x], none, &mut manifest)?;
+            let bytes = write(&out, args.force, params, vec![x], none, &mut writer)?;
             outputs.push(Output {
                 name,
                 what,
@@ -144,7 +145,7 @@ impl Work for Typed<'_> {
                 bytes,
             });
         }
-        manifest.map_or(Ok(()), ManifestWriter::finish)?;
+        writer.finish()?;
         report(params, server.bootstraps(), started, outputs, Output::line, common)
     }
 }
