@@ -211,10 +211,14 @@ impl NewFile {
     }
 }
 
+/// The most files that are open at the same time: systems allow a process 256, or some 1,000.
+const TOGETHER: usize = 128;
+
 /// Files that are written together: all of them are complete, and on the disk, before the first
 /// one gets its name, so that an error until then, such as a full disk, replaces none of them. The
 /// names follow one after the other, and a process that ends among these leaves some files old and
-/// some new, each of them whole. All files are open until then.
+/// some new, each of them whole. All files are open until then, up to 128: of more, these get their
+/// names before the next ones are written.
 #[derive(Default)]
 pub struct NewFiles(Vec<Pending>);
 
@@ -222,8 +226,11 @@ impl NewFiles {
     /// Writes one more, under a temporary name.
     ///
     /// # Errors
-    /// As [`write_file`].
+    /// As [`write_file`], and those of [`NewFiles::finish`] for the files before.
     pub fn add(&mut self, path: &Path, bytes: &[u8], existing: Existing) -> Result<(), WireError> {
+        if self.0.len() >= TOGETHER {
+            std::mem::take(self).finish()?;
+        }
         let mut file = NewFile::create(path, existing)?;
         file.add(bytes)?;
         file.0.sync()?;

@@ -99,6 +99,8 @@ fn generate_at<E: From<WireError> + From<SchemeError>>(
     mut progress: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<SizeReport, E> {
     let params = secret.params();
+    // Before sizes are computed, which expect gadgets and primes of the set.
+    plan.check(params)?;
     let records = KeyRecord::of_plan(params, plan);
     let planned: Vec<_> = records.iter().map(|record| record.planned(params)).collect();
     let blank: Vec<Entry> = planned.iter().map(|record| record.entry([0; 16])).collect();

@@ -200,7 +200,8 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
 
     fn base_modulus_mod_t(&self, r: &Base<E>) -> i64 {
         let t = self.params.plaintext_ring().modulus(self.params.plain_exponent());
-        let unit = t.inv(t.reduce_u64(r.factor)).expect("factors are units");
+        // A base of another set, whose factor may be no unit here, is refused where it is used.
+        let unit = t.inv(t.reduce_u64(r.factor)).unwrap_or(1);
         t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
     }
 

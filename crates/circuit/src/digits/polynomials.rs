@@ -68,7 +68,8 @@ pub fn lifting_polynomial(t: PrimePower) -> Result<Polynomial, CircuitError> {
 /// # Errors
 /// [`CircuitError::Ring`] if p is no prime, [`CircuitError::DigitProblem`] for degrees above 2^17.
 pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
-    check_points(t, u128::from(t.exponent() - 1) * u128::from(t.prime() - 1) + 1)?;
+    // For e = 1, too, a row of p numbers is made.
+    check_points(t, u128::from((t.exponent() - 1).max(1)) * u128::from(t.prime() - 1) + 1)?;
     let (p, e) = (t.prime() as usize, t.exponent() as usize);
     let degree = (e - 1) * (p - 1) + 1;
     // (1 + X)^p - X^p = 1 + p Σ β_j X^j, so a(m) = p [m = p] - Σ_j p β_j a(m - j). Kept as a(m) =

@@ -342,6 +342,7 @@ fn polynomials_of_large_primes_are_refused() {
         let t = PrimePower::new(p, 2).unwrap();
         refused(lifting_polynomial(t));
         refused(lowest_digit_retain(t));
+        refused(lowest_digit_retain(PrimePower::new(p, 1).unwrap()));
         refused(digit_polynomial(t, 1, p / 2));
         // Few values of a digit are no problem.
         assert_eq!(digit_polynomial(t, 1, 1).unwrap().evaluate(1), 1);

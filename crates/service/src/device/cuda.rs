@@ -26,6 +26,10 @@ use crate::stop::Stop;
 /// nothing is said: one half, as for a server alone (docs/adr/0083).
 const KEYS_PART: u64 = 2;
 
+/// The bytes that the copies of keys count at least: those of an empty plan hold an open file and a
+/// parameter set, too.
+const LEAST_BYTES: u64 = 1 << 20;
+
 /// The copies of a tenant's server keys, and what bootstrapping has prepared beside them.
 struct Copies {
     engine: Arc<Gpu>,
@@ -134,7 +138,8 @@ impl DeviceJobs {
         if !Gpu::computes_in(params.ring()) {
             return Ok(None);
         }
-        let (needed, budget) = (keys.plan().expanded_bytes(params), self.budget);
+        let needed = keys.plan().expanded_bytes(params).max(LEAST_BYTES);
+        let budget = self.budget;
         match needed > budget {
             true => Err(ServiceError::DeviceMemory { needed, budget }),
             false => Ok(Some(needed)),
@@ -150,9 +155,20 @@ impl DeviceJobs {
         stop: &Arc<Stop>,
         work: &impl Work,
     ) -> Result<Option<Found>, ServiceError> {
-        let keys = cache.peek(&of.0, &of.1)?;
-        let found = match self.needed(&keys)? {
-            Some(needed) => self.computed((cache, of, needed), keys.params().ring(), stop, work)?,
+        // A parameter set, which takes its time, is made for keys without copies only.
+        let known = self.lock().copies.find(of).map(|kept| {
+            let copies = &kept.held;
+            (copies.key_bytes, copies.engine.ring().clone())
+        });
+        let wanted = match known {
+            Some(known) => Some(known),
+            None => {
+                let keys = cache.peek(&of.0, &of.1)?;
+                self.needed(&keys)?.map(|needed| (needed, keys.params().ring().clone()))
+            }
+        };
+        let found = match wanted {
+            Some((needed, ring)) => self.computed((cache, of, needed), &ring, stop, work)?,
             None => None,
         };
         let mut state = self.lock();

@@ -69,6 +69,39 @@ fn several_files_are_all_written_before_one_has_its_name() {
     assert_eq!(names(), ["a", "b", "c", "e"]);
 }
 
+/// A process may have few files open, so those of a command are written some at a time.
+#[test]
+fn many_files_are_not_open_at_the_same_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let there = || {
+        let names = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| !name.to_string_lossy().starts_with('.')).count()
+    };
+    let mut files = NewFiles::default();
+    for i in 0..300 {
+        let path = directory.path().join(format!("{i}"));
+        files.add(&path, b"new", Existing::Keep).unwrap();
+        assert!(i + 1 - there() <= 128, "{i}");
+    }
+    assert!(there() < 300);
+    files.finish().unwrap();
+    assert_eq!(there(), 300);
+}
+
+#[test]
+fn keys_of_a_plan_for_another_set_are_refused_before_they_are_written() {
+    let mut party = Party::new("insecure_bgv-257-n8", 6);
+    let larger = crate::common::named("insecure_bgv-65537-n11");
+    let plan = KeyPlan::relinearization_up_to(&larger, larger.chain().top());
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("server.keys");
+    let (keep, none) = (Existing::Keep, Metadata::new());
+    let written =
+        generate_to_file(&path, keep, &party.secret, &plan, &none, &mut party.rng, |_, _| {});
+    assert_eq!(written.map(|_| ()).unwrap_err().code(), "scheme.wrong-params");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
 #[cfg(unix)]
 #[test]
 fn secret_files_are_for_their_owner_only() {
