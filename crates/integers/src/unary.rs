@@ -105,8 +105,8 @@ impl Unary {
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Whether integers with these truth values lie in one of these public ranges, whose ends
     /// belong to them, as 0 or 1. `bits` gives those of [`Unary::needed`] of a digit, in columns of
-    /// this length; it is asked once for each digit that decides, and no more than the truth values
-    /// of one digit are held at a time.
+    /// this length; it is asked once for each digit that decides, for a list that is decided in
+    /// parts once for each part, and no more than the truth values of one digit are held at a time.
     ///
     /// A range takes at most two products and a level for each digit but one, and less where an end
     /// is a multiple of a power of 16. A single integer takes a product for each digit but one, at

@@ -11,6 +11,7 @@ use crate::known::Known;
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 use crate::starts::{Part, Starts};
+use crate::truths::Truths;
 
 /// Up to this number of values, membership in a set of codes is a table of truth values, of depth
 /// 5.
@@ -51,6 +52,7 @@ pub(crate) struct Block<'a, S: IntegerScheme> {
     pub(crate) starts: &'a Starts,
     /// The columns of parts that begin lower than at the top, at these levels.
     lowered: HashMap<(usize, Level), Column<S::Ciphertext>>,
+    truths: Truths<S::Ciphertext>,
     numbers: HashMap<Number, Column<S::Ciphertext>>,
     pub(crate) masks: HashMap<Condition, Mask<S::Ciphertext>>,
 }
@@ -65,7 +67,8 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
         starts: &'a Starts,
     ) -> Self {
         let (lowered, numbers, masks) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Block { ints, schema, columns, known, reader: None, starts, lowered, numbers, masks }
+        let (reader, truths) = (None, Truths::default());
+        Block { ints, schema, columns, known, reader, starts, lowered, truths, numbers, masks }
     }
 
     /// Truth values of a condition that depends on the row.
@@ -171,18 +174,20 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
         Ok(mask)
     }
 
-    /// A truth value of an index at a level, or where it is. It is read for each condition, and not
-    /// kept.
+    /// A truth value of an index at a level, or where it is.
     pub(crate) fn truth(
         &self,
         place: usize,
         level: Option<Level>,
     ) -> Result<Column<S::Ciphertext>, TablesError> {
-        let column = self.reader.map_or_else(|| Ok(self.columns[place].clone()), |r| r(place))?;
-        match level {
-            Some(level) => Ok(self.ints.lowered(&column, level)?),
-            None => Ok(column),
-        }
+        self.truths.get((place, level), || {
+            let here = || Ok(self.columns[place].clone());
+            let column = self.reader.map_or_else(here, |read| read(place))?;
+            match level {
+                Some(level) => Ok(self.ints.lowered(&column, level)?),
+                None => Ok(column),
+            }
+        })
     }
 
     /// A column at the level at which conditions on it alone begin, for all of these.

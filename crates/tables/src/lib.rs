@@ -76,6 +76,7 @@ mod stored;
 mod text;
 mod timestamp;
 mod truth;
+mod truths;
 mod workload;
 
 pub use answer::{Answer, Cell};

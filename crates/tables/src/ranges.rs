@@ -34,7 +34,8 @@ impl Ranges {
 
     /// Whether a code is in one of the ranges.
     pub fn contains(&self, code: i128) -> bool {
-        self.iter().any(|(low, high)| (low..=high).contains(&code))
+        let place = self.0.partition_point(|(_, high)| *high < code);
+        self.0.get(place).is_some_and(|(low, _)| *low <= code)
     }
 
     /// The union of both sets.
@@ -49,9 +50,21 @@ impl Ranges {
 
     /// The intersection of both sets.
     pub fn and(&self, other: &Ranges) -> Self {
-        let pairs = self.iter().flat_map(|a| other.iter().map(move |b| (a, b)));
-        let common = pairs.map(|(a, b)| (a.0.max(b.0), a.1.min(b.1)));
-        Self::joined(common.filter(|(low, high)| low <= high).collect())
+        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut common = Vec::new();
+        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+            let (low, high) = (x.0.max(y.0), x.1.min(y.1));
+            if low <= high {
+                common.push((low, high));
+            }
+            // What ends first has nothing in common with what follows in the other one.
+            if x.1 <= y.1 {
+                a.next();
+            } else {
+                b.next();
+            }
+        }
+        Ranges(common)
     }
 
     /// The complement among the codes of a column with these bounds.

@@ -92,6 +92,11 @@ impl TypedProgram<'_> {
         }
         let unplaced = |error| ProgramError { column: 1, error };
         let (params, top) = (rehearsal.params(), rehearsal.params().chain().top());
+        let named = |name: &&String| self.types.iter().any(|(other, _)| other == *name);
+        if let Some(other) = self.indexes.iter().find(|name| !named(name)) {
+            let problem = format!("an index of {other:?}, which is no column of the program");
+            return Err(unplaced(IntegersError::Parts { problem }));
+        }
         let index = |(name, kind): &(String, Type)| {
             self.indexes.contains(name).then(|| index_level(params, *kind)).transpose()
         };
