@@ -69,8 +69,8 @@ pub fn degree(set: &str) -> Option<usize> {
     set.strip_prefix("ltv-")?.split('-').next()?.parse().ok()
 }
 
-/// The recorded runs of all ten rounds on a ring, the fastest first: those of a source tree that the
-/// program runs in, or in their place those of the same names in a directory of new records.
+/// The recorded runs of all ten rounds on a ring, the fastest first: those of the source tree in
+/// which the program runs, or in their place those of the same names in a directory of new records.
 pub fn recorded(n: usize, new: Option<&Path>) -> Result<Vec<Run>, CliError> {
     // Records of other things, and of other schemes, may have another form.
     let mut runs: BTreeMap<String, Run> = record::read_all(Path::new(COMMITTED))?;
