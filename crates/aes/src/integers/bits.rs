@@ -23,9 +23,9 @@ use crate::error::AesError;
 /// Which lift to modulo 2^e of β_i mod 2 is taken makes a difference to g_i only, if after the
 /// trace it is one in GR(2^e, 8). The constants are polynomials in the variables of the carrier
 /// with coefficients 0 and 1. If Frobenius permutes these, as those of a normal basis, they are in
-/// that ring. If the carrier has a square factor, it does not, and all d conjugates are combined; on
-/// an axis of l^k a power of the variable that is not in the basis is minus the sum of l - 1 others.
-/// So the noise grows by the few bits of the constants and not by e.
+/// that ring. If the carrier has a square factor, it does not, and all d conjugates are combined:
+/// on an axis of l^k a power of the variable that is not in the basis is minus the sum of l - 1
+/// others. So the noise grows by the few bits of the constants and not by e.
 ///
 /// [`lowest_bit`]: everlevel_circuit::digits::lowest_bit
 pub struct ByteBits<S: ExactScheme> {
