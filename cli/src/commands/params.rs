@@ -1,5 +1,7 @@
 //! `everlevel params`.
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 use everlevel::{
     Datasheet, Form, Objective, OptIn, Params, TimeModel, search_plan, spec_with_plan,
@@ -11,9 +13,9 @@ use crate::commands::rings::{self, RingsArgs};
 use crate::commands::workload;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::machine;
 use crate::console::output::{emit, emit_json, power, progress, table};
 use crate::console::params::{find_params, find_planner, find_spec};
+use crate::console::{machine, measured};
 
 /// Commands below `params`.
 #[derive(Subcommand)]
@@ -33,6 +35,10 @@ pub enum ParamsCommand {
     Datasheet {
         /// The name of a set, or a JSON file
         name: String,
+        /// Show the time of a bootstrapping in this JSON file, which `bench bootstrap --record`
+        /// writes; of a set without a time there, that which comes with the library
+        #[arg(long, value_name = "FILE.json")]
+        measured: Option<PathBuf>,
     },
     /// Recommend a parameter set and a way to compute by --max-value, --signed, --rows and --ops;
     /// or find sets by --plain-modulus, --slots and --depth; or a good bootstrapping plan for a
@@ -65,7 +71,9 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
         ParamsCommand::List { markdown: true } => emit(markdown(common)?.trim_end()),
         ParamsCommand::List { .. } => list(common),
         ParamsCommand::Show { name } => show(name, common),
-        ParamsCommand::Datasheet { name } => {
+        ParamsCommand::Datasheet { name, measured } => {
+            let times = measured.as_deref().map(|path| measured::read("--measured", path));
+            let times = times.transpose()?.unwrap_or_default();
             // Looking at a set is no use of it.
             let opt_in = Common { insecure_research: true, allow_failures: true, ..common.clone() };
             let params = find_params(name, &opt_in)?;
@@ -73,7 +81,7 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
                 // The same checks, with advice.
                 find_planner(&params, None)?;
             }
-            let sheet = Datasheet::of(&params)?;
+            let sheet = Datasheet::of(&params)?.with_measured(&times);
             if common.json { emit_json(&sheet) } else { emit(&sheet.text()) }
         }
         ParamsCommand::Plan(args) => match (&args.name, &args.values.max_value) {

@@ -7,6 +7,7 @@ pub mod device;
 pub mod errors;
 pub mod files;
 pub mod machine;
+pub mod measured;
 pub mod output;
 pub mod params;
 pub mod program;

@@ -132,7 +132,11 @@ fn files_of_measurements() {
     record(&file("measured.json", "[1, 2]"), "not a file of measurements");
     record(&file("nothing.json", ""), "not a file of measurements");
     record(env!("CARGO_TARGET_TMPDIR"), "cannot read");
-    record(&format!("{}/none/measured.json", env!("CARGO_TARGET_TMPDIR")), "cannot read");
+    let none = format!("{}/none/measured.json", env!("CARGO_TARGET_TMPDIR"));
+    record(&none, "cannot open");
+    for (path, part) in [(&file("times.json", "7"), "not a file of"), (&none, "cannot open")] {
+        refused(&["params", "datasheet", TOY, "--measured", path], &["--measured", path, part]);
+    }
     // What is recorded is the time of one bootstrapping of a set.
     for other in ["--batch 2", "--seeded-keys", "--bootstrapping full"] {
         let args = ["bench", "bootstrap", "--record", "x.json"].into_iter().chain(other.split(' '));

@@ -11,11 +11,12 @@ use crate::error::AesError;
 /// Bytes of GF(2^8) side by side in slots GF(2^d), d = 8 s: s ciphertexts as one, and that one as s
 /// again.
 ///
-/// Packed they are Σ_k X_c^k x_k for k < s, X_c being the variable of the last axis: products with
-/// monomials, which cost no noise. The values β of X_c in the slots have s conjugates β_j under
-/// σ^8, so 1, β, .., β^(s-1) is a basis over GF(2^8), and with the coefficients of Lagrange's
-/// polynomials L_j at the β_j, x_k = Σ_j L_j,k σ^(8 j)(packed): s - 1 hoisted automorphisms and s^2
-/// constants for s bytes.
+/// Packed they are Σ_k X_c^k x_k for k < s, X_c being the product of the variables of the carrier:
+/// products with monomials, which cost no noise. The values β of X_c in the slots, roots of unity
+/// of the order of the carrier, generate GF(2^d), so they have s conjugates β_j under σ^8, and 1,
+/// β, .., β^(s-1) is a basis over GF(2^8). With the coefficients of Lagrange's polynomials L_j at
+/// the β_j, x_k = Σ_j L_j,k σ^(8 j)(packed): s - 1 hoisted automorphisms and s^2 constants for s
+/// bytes.
 pub struct BytePacking<S: ExactScheme> {
     /// X_c is X to this power.
     variable: i64,
@@ -35,31 +36,33 @@ impl<S: ExactScheme> BytePacking<S> {
         let shape = scheme.slot_shape();
         AesError::check_prime(shape.plain_prime())?;
         let degree = shape.degree_of_slot();
-        let axes = shape
-            .axes()
+        let carrier = shape
+            .carrier()
             .filter(|_| degree.is_multiple_of(8))
             .ok_or(AesError::NoBytes { degree })?;
-        if shape.carrier().is_none_or(|axes| axes.len() > 1) {
-            return Err(CircuitError::UnsupportedIndex { index: shape.ring_index() }.into());
-        }
-        let (field, last) = (shape.galois_ring(1)?, axes.last());
-        let root = shape.axis_root(shape.dimensions().len() - 1, 1)?;
-        // By slots along the last dimension, j and k.
-        let columns: Vec<Vec<Vec<Vec<u64>>>> = (0..shape.columns() as i64)
-            .map(|column| {
-                let unit = shape.rotation(column).exponent() % last.index;
-                lagrange(&field, &conjugates(&field, &field.pow(&root, u128::from(unit))))
+        let order: u64 = carrier.iter().map(|axis| axis.index).product();
+        let exponent: u64 = carrier.iter().map(|axis| axis.exponent).sum();
+        // In the slot of the unit u, X_c is the u-th power of the root of unity that x stands for.
+        let (field, units) = (shape.galois_ring(1)?, shape.representatives());
+        // By slots along the carrier, j and k.
+        let places: Vec<Vec<Vec<Vec<u64>>>> = units
+            .into_iter()
+            .take(shape.carrier_slots())
+            .map(|unit| {
+                let value = field.pow(&field.x(), u128::from(unit % order));
+                lagrange(&field, &conjugates(&field, &value))
             })
             .collect::<Result<_, _>>()?;
         let images = Self::automorphisms_with_identity(shape);
         let constant = |j: usize, k: usize| {
-            let values = columns.iter().flat_map(|polynomials| polynomials[j][k].clone()).collect();
+            let values = places.iter().flat_map(|polynomials| polynomials[j][k].clone()).collect();
             Ok(scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)?)
         };
         let row =
             |k: usize| (0..images.len()).map(|j| constant(j, k)).collect::<Result<_, AesError>>();
         let rows = (0..images.len()).map(row).collect::<Result<_, _>>()?;
-        Ok(BytePacking { variable: last.exponent as i64, images, rows })
+        let variable = (exponent % shape.ring_index()) as i64;
+        Ok(BytePacking { variable, images, rows })
     }
 
     /// The automorphisms that need keys.
@@ -149,11 +152,13 @@ fn lagrange(field: &GaloisRing, points: &[Vec<u64>]) -> Result<Vec<Vec<Vec<u64>>
 ///
 /// As many bytes as slots hold go through one bootstrapping in the full mode: three for d = 24, for
 /// the price of one and a linear map. A byte that is left by itself takes a third of the digit
-/// removals, as its slots lie in the subring of degree 8 ([`BootstrapPlan::in_subring`]).
+/// removals, as its slots lie in the subring of degree 8 ([`BootstrapPlan::in_subring`]); if the
+/// carrier has a square factor, it takes all of them.
 pub struct ByteRefresh<S: Bootstrappable> {
     packing: BytePacking<S>,
     whole: Bootstrapper<S>,
-    single: Bootstrapper<S>,
+    /// None if the carrier has a square factor.
+    single: Option<Bootstrapper<S>>,
 }
 
 impl<S: Bootstrappable> ByteRefresh<S> {
@@ -169,7 +174,9 @@ impl<S: Bootstrappable> ByteRefresh<S> {
         }
         let packing = BytePacking::new(scheme, level)?;
         let plan = plan.clone().in_mode(BootstrapMode::Full);
-        let single = Bootstrapper::new(scheme, plan.clone().in_subring(8))?;
+        let normal = scheme.slot_shape().has_normal_carrier();
+        let single = normal.then(|| Bootstrapper::new(scheme, plan.clone().in_subring(8)));
+        let single = single.transpose()?;
         Ok(ByteRefresh { packing, whole: Bootstrapper::new(scheme, plan)?, single })
     }
 
@@ -187,7 +194,9 @@ impl<S: Bootstrappable> ByteRefresh<S> {
     pub fn minimum_capacity(&self, scheme: &S) -> f64 {
         // What a sum takes.
         let sum = (self.packing.capacity() as f64).log2() + 1.0;
-        self.single.minimum_capacity(scheme).max(self.whole.minimum_capacity(scheme)) + sum
+        let whole = self.whole.minimum_capacity(scheme);
+        let single = self.single.as_ref().map_or(whole, |single| single.minimum_capacity(scheme));
+        single.max(whole) + sum
     }
 
     /// The same bytes under fresh noise.
@@ -202,8 +211,8 @@ impl<S: Bootstrappable> ByteRefresh<S> {
     ) -> Result<Vec<S::Ciphertext>, AesError> {
         let mut fresh = Vec::with_capacity(bytes.len());
         for group in bytes.chunks(self.packing.capacity()) {
-            match group {
-                [byte] => fresh.push(self.single.bootstrap(scheme, byte)?),
+            match (group, &self.single) {
+                ([byte], Some(single)) => fresh.push(single.bootstrap(scheme, byte)?),
                 _ => {
                     let packed =
                         self.whole.bootstrap(scheme, &self.packing.pack(scheme, group)?)?;

@@ -53,10 +53,10 @@ pub enum CircuitError {
         /// Columns found.
         columns: usize,
     },
-    /// The axes of an index do not fit a linear map.
+    /// A linear map is along axes, and the index has none.
     #[error(
-        "index {index} does not have the axes that this map needs, which are odd and without \
-         square factors, the largest with Frobenius: use a set such as bgv-2-m42799"
+        "index {index} does not have the axes that this map is along, as a power of two has none: \
+         use a set such as bgv-2-m42799"
     )]
     UnsupportedIndex {
         /// The index of the ring.

@@ -99,6 +99,12 @@ impl SlotShape {
         (0..count).map(|i| GaloisElement(1 + (half >> i))).collect()
     }
 
+    /// Whether Frobenius permutes the coefficients along the carrier: these are those of a normal
+    /// basis if no axis of the carrier has a square factor. False for powers of two.
+    pub fn has_normal_carrier(&self) -> bool {
+        self.carrier().is_some_and(|axes| axes.iter().all(|axis| axis.index == axis.prime))
+    }
+
     /// The identity.
     pub fn identity(&self) -> GaloisElement {
         GaloisElement::IDENTITY

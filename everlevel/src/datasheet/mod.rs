@@ -69,7 +69,7 @@ pub struct Measured {
 
 impl Measured {
     /// The measurements that come with the library, by set: `everlevel bench bootstrap --record
-    /// everlevel/measured.json`.
+    /// everlevel/measured.json`. [`Datasheet::with_measured`] takes others.
     ///
     /// # Errors
     /// None: the file is part of the source, and a test reads it.
@@ -228,6 +228,16 @@ impl Datasheet {
             transform_primes: [31, 36, 40, 50].map(|bits| PrimeSupply::new(step, bits)).into(),
             bootstrap,
         })
+    }
+
+    /// With the time of this set among `measured`, if it is there, instead of the one that comes
+    /// with the library.
+    #[must_use]
+    pub fn with_measured(mut self, measured: &BTreeMap<String, Measured>) -> Self {
+        if let (Some(sheet), Some(found)) = (&mut self.bootstrap, measured.get(&self.name)) {
+            sheet.measured = Some(found.clone());
+        }
+        self
     }
 }
 

@@ -17,6 +17,11 @@ const OVERFLOW_LOG2: f64 = -131.0;
 /// The Hamming weights of sparse secrets that are tried, in ascending order.
 const WEIGHTS: [usize; 6] = [24, 28, 32, 34, 40, 48];
 const HEAVIEST: usize = 64;
+/// The largest q0 in bits.
+const LONGEST_BASE: u32 = 96;
+/// How much longer than the least a q0 is tried in the search for the largest exponent: beyond 50
+/// bits some sizes have no pair of primes.
+const SEARCHED_BITS: u32 = 16;
 
 /// A specification over a ring, with the usual values for everything that is not chosen.
 fn base_spec(
@@ -61,7 +66,8 @@ pub(super) fn leveled_set(
     let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
     let message_bits = (p as f64).log2() * f64::from(r);
     // A noise floor of some 2^15 above the plaintext modulus stays at the end: in q0, or where that
-    // would be longer than 62 bits, or than one prime for p = 2, in q0 and a word.
+    // would be longer than 62 bits, or than one prime for p = 2, in q0 and a word. These have two
+    // residues, as a q0 of two primes has, and hold up to 100 bits instead of 62.
     let base_bits = (message_bits as u32 + 18).clamp(24, if p == 2 { 50 } else { 62 });
     let word_bits = match place.degree {
         ..=4096 => 30,
@@ -96,6 +102,25 @@ pub(super) fn leveled_set(
 /// A set that bootstraps over a ring: the least Hamming weight of a sparse secret that is secure at
 /// q0 R, the smallest q0 that works, and the largest modulus with 128 bits of security.
 pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<Params> {
+    bootstrapped_within(p, r, place, LONGEST_BASE)
+}
+
+/// The largest exponent below `r` for which a set that bootstraps is made over a ring, if one is
+/// made for each exponent below it: half of what is left is tried at a time.
+pub(super) fn largest_exponent(p: u64, r: u32, place: &Place) -> Option<u32> {
+    let (mut made, mut refused) = (0, r);
+    while refused - made > 1 {
+        let middle = made + (refused - made) / 2;
+        match bootstrapped_within(p, middle, place, SEARCHED_BITS) {
+            Some(_) => made = middle,
+            None => refused = middle,
+        }
+    }
+    (made > 0).then_some(made)
+}
+
+/// As [`bootstrapped_set`], with a q0 at most `longer` bits longer than the least.
+fn bootstrapped_within(p: u64, r: u32, place: &Place, longer: u32) -> Option<Params> {
     let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
     let (word_bits, special) = match place.degree {
         ..=16384 => (45, 1),
@@ -107,8 +132,10 @@ pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<Params> 
     let message_bits = bits * f64::from(r);
     let removed_bits = bits * f64::from(raised(p, place, WEIGHTS[0])?.removed_digits());
     // No less holds what the key switch to the sparse secret leaves.
-    let least = (message_bits + 18.0).max(message_bits + removed_bits + 8.0).max(30.0);
-    for base_bits in (least as u32..=96).step_by(4) {
+    let least = (message_bits + 18.0).max(message_bits + removed_bits + 8.0).max(30.0) as u32;
+    // A weight that is not secure at a q0 is not secure at a longer one.
+    let mut lightest = 0;
+    for base_bits in (least..=LONGEST_BASE.min(least + longer)).step_by(4) {
         let secure = |sparse_weight: usize| {
             let name = format!("plan-{p}e{r}-{}-unlimited", place.label);
             let mut spec = base_spec(name, p, r, place, word_bits, base_bits, special);
@@ -120,7 +147,9 @@ pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<Params> 
         };
         // Where the heaviest secret is refused, q0 is too small or has no primes.
         let Some(heaviest) = secure(HEAVIEST) else { continue };
-        let params = WEIGHTS.into_iter().find_map(secure).unwrap_or(heaviest);
+        let lighter = (lightest..WEIGHTS.len()).find_map(|i| Some((i, secure(WEIGHTS[i])?)));
+        let (at, params) = lighter.unwrap_or((WEIGHTS.len(), heaviest));
+        lightest = at;
         if KeyPlanner::new(&params).is_ok_and(|planner| planner.multiplications_after() > 0) {
             return Some(params);
         }
@@ -140,4 +169,69 @@ fn raised(p: u64, place: &Place, sparse_weight: usize) -> Option<BootstrapSpec> 
     let values = 2 * spec.bound() + 1;
     let digits = (1..=16).find(|v| p.saturating_pow(*v) >= values)?;
     Some(BootstrapSpec { digits: Some(digits).filter(|v| *v > 1), ..spec })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::requirements::candidate::evaluate_bootstrapped;
+    use crate::requirements::{Depth, Requirements};
+    use everlevel_circuit::bootstrap::TimeModel;
+
+    /// The ring of bgv-2-m42799.
+    fn ring_of_bits() -> Place {
+        Place { index: 42799, degree: 42336, label: "m42799".into() }
+    }
+
+    /// Whether a set does what is asked of one that is made for p^r over a ring.
+    fn bootstraps(params: &Params, r: u32, place: &Place) {
+        let c = evaluate_bootstrapped(params, &|p: &Params| TimeModel::typical(p.degree()));
+        let c = c.unwrap_or_else(|e| panic!("{}: {e}", params.name()));
+        assert!(c.multiplications >= 1 && c.failure_log2 < -128.0, "{c:?}");
+        assert!(params.security().keys().iter().all(|key| key.bits >= 129.0));
+        assert!(params.slots() >= 1000 && params.degree() == place.degree);
+        assert_eq!(params.plain_exponent(), r);
+    }
+
+    #[test]
+    fn sets_that_bootstrap_are_made_for_powers_of_two_and_primes_of_31_bits() {
+        let n16 = Place { index: 1 << 17, degree: 1 << 16, label: "n16".into() };
+        for (p, r, place) in [(2, 2, ring_of_bits()), ((1 << 31) - 1, 1, n16)] {
+            bootstraps(&bootstrapped_set(p, r, &place).unwrap(), r, &place);
+        }
+    }
+
+    /// Each power of two has a set over the ring, or the exponent that is named instead has one.
+    #[test]
+    fn sets_that_bootstrap_are_made_for_words_or_for_the_largest_exponent() {
+        let place = ring_of_bits();
+        for r in [8, 16, 32] {
+            if let Some(params) = bootstrapped_set(2, r, &place) {
+                bootstraps(&params, r, &place);
+                continue;
+            }
+            // A dozen products modulo 2^15, each of some 40 bits, fit the modulus of
+            // bgv-2-m42799, which has 890.
+            assert!(r > 8, "2^8 has no set");
+            let largest = largest_exponent(2, r, &place).unwrap();
+            assert!((8..r).contains(&largest), "2^{r}: {largest}");
+            bootstraps(&bootstrapped_set(2, largest, &place).unwrap(), largest, &place);
+        }
+    }
+
+    #[test]
+    fn where_no_set_is_made_the_error_names_an_exponent_that_has_one() {
+        // Eleven products, one after the other and modulo 2^48 or more, take more than 500 bits,
+        // and fewer are secure at this degree.
+        let place = Place { index: 21845, degree: 1 << 14, label: "m21845".into() };
+        assert!(bootstrapped_set(2, 48, &place).is_none());
+        let largest = largest_exponent(2, 48, &place).unwrap();
+        assert!((1..48).contains(&largest));
+        bootstraps(&bootstrapped_set(2, largest, &place).unwrap(), largest, &place);
+        let wanted = Requirements::new(1 << 48).slots(1000).depth(Depth::Unlimited);
+        let error = wanted.not_made(2, 48, Some(&place));
+        assert_eq!(error.code(), "scheme.bad-params");
+        assert!(error.to_string().contains(&format!("for r = {largest} one")), "{error}");
+        assert!(!wanted.not_made(2, 1, Some(&place)).to_string().contains("for r ="));
+    }
 }

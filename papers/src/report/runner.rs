@@ -1,6 +1,7 @@
 //! Running jobs, one after the other, each as a process of its own: a job that fails, or that is
 //! killed, is one record less.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
 
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::estimate::Estimates;
 use super::job::{Job, Program};
-use super::plan::Plan;
+use super::plan::{BOOTSTRAP, DATASHEET, Plan};
 use super::store::{Entry, Store};
 
 /// Runs those of the jobs that have no record; `after` is called after each. Returns how many
@@ -81,6 +82,9 @@ fn one(job: &Job, store: &mut Store) -> Result<(), String> {
     if job.writes() {
         command.arg("--out").arg(store.directory());
     }
+    if let Some(option) = of_times(job, store.measured_file()) {
+        command.arg(option).arg(store.measured_file());
+    }
     let output = command.arg("--json").output().map_err(|e| format!("cannot start: {e}"))?;
     let printed: Option<Value> = serde_json::from_slice(&output.stdout).ok();
     if let (false, Some(value)) = (job.writes(), printed) {
@@ -98,6 +102,17 @@ fn one(job: &Job, store: &mut Store) -> Result<(), String> {
         return Err(format!("it wrote no record {}", job.name));
     }
     Ok(())
+}
+
+/// How a job is told the file of the times of bootstrapping: what is measured on one thread is
+/// entered there, and datasheets show what is there.
+fn of_times(job: &Job, file: &Path) -> Option<&'static str> {
+    let one_thread = job.args.windows(2).any(|words| words == ["--threads", "1"]);
+    match job.group.as_str() {
+        BOOTSTRAP if one_thread => Some("--record"),
+        DATASHEET if file.is_file() => Some("--measured"),
+        _ => None,
+    }
 }
 
 /// With the circumstances of this process, and the threads that the record itself tells, unless it

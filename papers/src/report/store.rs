@@ -72,6 +72,7 @@ pub struct Entry {
 pub struct Store {
     directory: PathBuf,
     journal_file: PathBuf,
+    measured_file: PathBuf,
     own: BTreeMap<String, Value>,
     elsewhere: Vec<(PathBuf, BTreeMap<String, Value>)>,
     /// What was run into this report, by job.
@@ -91,6 +92,7 @@ impl Store {
             Ok((directory.clone(), record::read_all(directory)?))
         };
         let (directory, journal_file) = (out.join("records"), out.join("journal.json"));
+        let measured_file = out.join("measured.json");
         Ok(Store {
             own: record::read_all(&directory)?,
             elsewhere: elsewhere.iter().map(of_directory).collect::<Result<_, _>>()?,
@@ -98,6 +100,7 @@ impl Store {
             journal: read_journal(&journal_file).unwrap_or_default(),
             directory,
             journal_file,
+            measured_file,
         })
     }
 
@@ -109,6 +112,11 @@ impl Store {
     /// Where the records of this report are.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// The file of the times of bootstrapping that were measured for this report.
+    pub fn measured_file(&self) -> &Path {
+        &self.measured_file
     }
 
     /// Whether this report has a record of that name, of whatever version.

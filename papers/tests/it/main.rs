@@ -5,6 +5,7 @@ mod bad_input;
 mod common;
 mod list;
 mod ltv;
+mod measured;
 #[path = "../../../cli/tests/it/printed.rs"]
 mod printed;
 mod program;

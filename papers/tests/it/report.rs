@@ -170,14 +170,22 @@ fn the_page_in_the_sources_is_current() {
     let told = ltv.to_string();
     assert!(told.contains("\"recorded\"") && !told.contains("measured"), "{told}");
     // Table 3 of Chen and Han, (31, 3, 1): what their method gains over the earlier one.
-    let of_chen_han =
-        shown["chapters"].as_array().unwrap().iter().find(|c| c["id"] == "chen-han").unwrap();
-    let tables = of_chen_han["parts"].as_array().unwrap();
-    let gains = tables.iter().find(|part| part["id"] == "chen-han-table-3-gains").unwrap();
+    let parts = shown["chapters"].as_array().unwrap().iter().map(|c| &c["parts"]);
+    let part = |id: &str| {
+        let mut parts = parts.clone().flat_map(|parts| parts.as_array().unwrap());
+        parts.find(|part| part["id"] == id).unwrap_or_else(|| panic!("no part {id}"))
+    };
+    let gains = part("chen-han-table-3-gains");
     let of = |i: usize| gains["rows"][4][i]["value"].as_f64().unwrap();
     assert_eq!(gains["rows"][4][0]["text"], "(31, 3, 1)");
     assert!((of(7) - 12.13 / 26.3).abs() < 1e-12 && (of(9) - 14.0 / 24.0).abs() < 1e-12);
     assert!((of(8) - of(5) / of(2)).abs() < 1e-12 && of(10) < 1.0);
+    // Table 6 of Ma et al.: of ring V the same set is the fastest in the paper and here.
+    let of_ring = &part("ma-et-al-table-6-rings")["rows"][4];
+    let texts = [0, 1, 3].map(|i: usize| of_ring[i]["text"].as_str().unwrap());
+    assert_eq!(texts, ["V", "ma-V-A", "ma-V-A"]);
+    let ratio = of_ring[5]["value"].as_f64().unwrap() / 688.0;
+    assert!((of_ring[7]["value"].as_f64().unwrap() - ratio).abs() < 1e-12 && ratio < 1.0);
     let Some(page) = page(out.path()) else { return };
     assert!(page.contains("Recorded: ") && !page.contains(">Run: "));
     assert!(page.len() < 1_500_000, "{} bytes", page.len());

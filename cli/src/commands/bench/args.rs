@@ -45,7 +45,7 @@ pub struct BootstrapArgs {
     /// The number of runs, each with new keys and values
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
-    /// Record the time in this JSON file, which `params datasheet` reads
+    /// Record the time in this JSON file, which `params datasheet --measured` reads
     #[arg(long, value_name = "FILE.json")]
     pub record: Option<PathBuf>,
     /// Print which share of the time each stage and kind of work takes

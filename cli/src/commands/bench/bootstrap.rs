@@ -20,6 +20,7 @@ use crate::console::device::Device;
 use crate::console::errors::CliError;
 use crate::console::files::{check_named, of_output};
 use crate::console::machine::{self, Floor};
+use crate::console::measured;
 use crate::console::output::{emit, emit_json, median, progress, table, threads};
 use crate::console::params::{find_params, find_planner, find_spec, params_of, refused_set};
 
@@ -182,15 +183,12 @@ fn check_recorded(args: &BootstrapArgs) -> Result<(), CliError> {
 
 /// What is in a file of measurements: nothing if there is no file yet.
 fn recorded(path: &Path) -> Result<BTreeMap<String, Measured>, CliError> {
-    let shown = path.display();
     let directory = path.parent().filter(|p| !p.as_os_str().is_empty());
-    let bytes = match std::fs::read(path) {
-        Err(e) if e.kind() == NotFound && directory.is_none_or(Path::is_dir) => b"{}".to_vec(),
-        read => read
-            .map_err(|e| CliError::usage(format!("--record {shown}: cannot read the file: {e}")))?,
-    };
-    serde_json::from_slice(&bytes)
-        .map_err(|e| CliError::usage(format!("--record {shown}: not a file of measurements: {e}")))
+    let absent = std::fs::metadata(path).is_err_and(|e| e.kind() == NotFound);
+    if absent && directory.is_none_or(Path::is_dir) {
+        return Ok(BTreeMap::new());
+    }
+    measured::read("--record", path)
 }
 
 /// Enters the time into a file of measurements.

@@ -20,9 +20,12 @@ use crate::error::AesError;
 /// switches for d = 24), then seven hoisted automorphisms and a combination of 8 x 8 constants. For
 /// even d/8 that would lose the bytes: there all d conjugates are combined.
 ///
-/// Which lift to modulo 2^e of β_i mod 2 is taken makes a difference to g_i only. The constants are
-/// polynomials in X_c with coefficients 0 and 1, which Frobenius permutes as the coefficients are
-/// those of a normal basis: the noise grows by their few bits and not by e.
+/// Which lift to modulo 2^e of β_i mod 2 is taken makes a difference to g_i only, if after the
+/// trace it is one in GR(2^e, 8). The constants are polynomials in the variables of the carrier
+/// with coefficients 0 and 1. If Frobenius permutes these, as those of a normal basis, they are in
+/// that ring. If the carrier has a square factor, it does not, and all d conjugates are combined:
+/// on an axis of l^k a power of the variable that is not in the basis is minus the sum of l - 1
+/// others. So the noise grows by the few bits of the constants and not by e.
 ///
 /// [`lowest_bit`]: everlevel_circuit::digits::lowest_bit
 pub struct ByteBits<S: ExactScheme> {
@@ -39,17 +42,11 @@ impl<S: ExactScheme> ByteBits<S> {
     /// extended to modulus 2^exponent.
     ///
     /// # Errors
-    /// Those of [`ByteEmbedding::new`]; [`CircuitError::UnsupportedIndex`] if the index has square
-    /// factors; [`AesError::Ring`] for an exponent that the parameters do not have; those of
-    /// the scheme.
+    /// Those of [`ByteEmbedding::new`]; [`AesError::Ring`] for an exponent that the parameters do
+    /// not have; those of the scheme.
     pub fn new(scheme: &S, exponent: u32, level: Level) -> Result<Self, AesError> {
         let shape = scheme.slot_shape();
         let embedding = ByteEmbedding::new(shape)?;
-        // Frobenius permutes coefficients in a normal basis only.
-        let squarefree = shape.axes().is_some_and(|axes| axes.is_squarefree());
-        if !squarefree {
-            return Err(CircuitError::UnsupportedIndex { index: shape.ring_index() }.into());
-        }
         // Of the eight plaintexts only the last dimensions are encoded: no work for vectors.
         let plain = PlaintextRing::new(shape.clone(), Backend::Portable)?;
         let (field, ring) = (shape.galois_ring(1)?, shape.galois_ring(exponent)?);
@@ -81,7 +78,7 @@ impl<S: ExactScheme> ByteBits<S> {
 
     /// Whether the trace to the ring of bytes comes first.
     fn folds(shape: &SlotShape) -> bool {
-        shape.degree_of_slot() / 8 % 2 == 1
+        shape.degree_of_slot() / 8 % 2 == 1 && shape.has_normal_carrier()
     }
 
     fn folding(shape: &SlotShape) -> Option<PowerSum> {

@@ -80,9 +80,14 @@ fn refresh_of<S: Bootstrappable>(scheme: &S, params: &Params) -> ByteRefresh<S> 
 
 #[test]
 fn bytes_are_packed_refreshed_and_taken_apart() {
-    // One, two and three bytes in a slot; 16, 5, 4 and 1 of them.
-    for (index, in_a_slot) in [(255, 1), (257, 2), (241, 3), (3 * 257, 2), (3 * 241, 3)] {
+    // One, two and three bytes in a slot, also where two axes carry Frobenius together, without
+    // square factor and with one; 16, 5, 4 and 1 of them.
+    let several = [(3 * 7 * 17, 3), (45 * 17, 3)];
+    let single = [(255, 1), (257, 2), (241, 3), (3 * 257, 2), (3 * 241, 3)];
+    for (index, in_a_slot) in single.into_iter().chain(several) {
         let params = params(index, 12);
+        let carrier = params.slot_shape().carrier().unwrap().len();
+        assert_eq!(carrier > 1, several.contains(&(index, in_a_slot)), "m = {index}");
         let scheme = NoOp::new(&params, 1);
         let refresh = refresh_of(&scheme, &params);
         assert_eq!(refresh.packing().capacity(), in_a_slot, "m = {index}");

@@ -28,10 +28,12 @@ pub struct Compared {
 /// One way to compute a row here.
 #[derive(Clone)]
 pub struct Way {
-    name: String,
-    seconds: f64,
+    /// What it is called.
+    pub name: String,
+    /// The time.
+    pub seconds: f64,
     /// The floor of the machine, where the record has one.
-    floor: Option<f64>,
+    pub floor: Option<f64>,
 }
 
 impl Way {
@@ -42,7 +44,8 @@ impl Way {
 }
 
 impl Compared {
-    fn best(&self) -> Option<&Way> {
+    /// The fastest way here; none if none was timed.
+    pub fn best(&self) -> Option<&Way> {
         self.ways.iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds))
     }
 

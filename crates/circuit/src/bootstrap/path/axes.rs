@@ -200,8 +200,7 @@ fn packing(shape: &SlotShape, plan: &BootstrapPlan) -> Result<Packing, CircuitEr
     let whole = degree > 1 && plan.mode != BootstrapMode::Thin;
     let fits =
         |k: usize| whole && plan.mode == BootstrapMode::Full && k > 0 && degree.is_multiple_of(k);
-    // Frobenius permutes coefficients in a normal basis only.
-    let normal = shape.carrier().is_some_and(|axes| axes.iter().all(|a| a.index == a.prime));
+    let normal = shape.has_normal_carrier();
     match plan.subring {
         Some(k) if !fits(k) || (k < degree && !normal) => Err(no_subring()),
         Some(k) if k < degree => Ok(Packing::First(k)),

@@ -2,10 +2,11 @@
 
 mod figures;
 mod names;
+mod rings;
 
 use serde_json::Value;
 
-use self::names::{DEGREES, T4, T6, THIN, largest, modulus, starred};
+use self::names::{DEGREES, T4, T6, THIN, largest, modulus, ring, starred};
 use super::methods;
 use crate::ma_et_al::results::is_the_papers;
 use crate::report::model::{Cell, Chapter, Fields, Kind, Table, column};
@@ -32,15 +33,17 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     add(&mut chapter, sets(records));
     add(&mut chapter, general(records));
     add(&mut chapter, keys(records));
+    let compared = figures::compared(records);
     let methods = methods::table(
         records,
         T6,
         "Table 6: paper, its method here, best here",
-        &figures::compared(records),
+        &compared,
         &["Its method: HElib's digit removal for the baselines, local null polynomials for A, \
            global ones for B."],
     );
-    methods.into_iter().for_each(|table| add(&mut chapter, table));
+    let tables = methods.into_iter().chain(rings::table(records, &compared));
+    tables.for_each(|table| add(&mut chapter, table));
     chapter.figure(figures::seconds(records));
     chapter.figure(figures::time(records));
     chapter.figure(figures::capacity(records));
@@ -180,10 +183,8 @@ fn parameter(here: Option<f64>, paper: Option<f64>, digits: usize) -> Cell {
 
 /// The throughput of a set over that of the baseline of its ring, if both are there.
 fn speedup(records: &Records<'_>, r: &Value) -> Option<f64> {
-    let set = r.text("set");
-    let ring = set.trim_start_matches("ma-").split('-').next()?.to_string();
-    let baseline =
-        records.of(T6).map(|(_, s)| &s.value).find(|b| b.text("set") == format!("ma-{ring}"))?;
+    let baseline = format!("ma-{}", ring(&r.text("set")));
+    let baseline = records.of(T6).map(|(_, s)| &s.value).find(|b| b.text("set") == baseline)?;
     Some(r.number("throughput")? / baseline.number("throughput")?)
 }
 

@@ -24,3 +24,8 @@ pub fn starred(r: &Value) -> String {
     let star = if r.at("extrapolated").is_some_and(|x| x.is_string()) { " *" } else { "" };
     format!("{}{star}", r.text("set"))
 }
+
+/// The ring of a set: its name without the letter of a variant.
+pub fn ring(set: &str) -> &str {
+    set.trim_start_matches("ma-").split(['-', ' ']).next().unwrap_or_default()
+}
