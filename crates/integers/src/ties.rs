@@ -14,6 +14,8 @@ use crate::order::Order;
 
 /// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
 const GROUP: usize = 4;
+/// The depth of the tables of a difference of digits.
+const TABLE: u32 = 5;
 
 /// The sign of some digits, and whether they are all 0; `None` where they never are.
 type Part<C> = (Digit<C>, Option<Digit<C>>);
@@ -28,52 +30,56 @@ impl<S: IntegerScheme> Integers<'_, S> {
         order: Order,
         ties: &[i64],
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let sign = if order == Order::Ascending { 1 } else { -1 };
+        let factor = if order == Order::Ascending { 1 } else { -1 };
         let differences = first.iter().zip(second).map(|(first, second)| {
-            let difference = self.combine(&[(second, sign), (first, -sign)], 0)?;
+            let difference = self.combine(&[(second, factor), (first, -factor)], 0)?;
             Ok::<_, IntegersError>(Digit { pad: 0, ..difference })
         });
         let mut digits = differences.collect::<Result<Vec<_>, _>>()?;
         if let Some(lowest) = digits.first_mut() {
             *lowest = self.raised(lowest, ties, (lowest.low - 1, lowest.high), 0)?;
         }
-        let signs = self.map(&digits, |i, x| if i == 0 && x == 0 { 1 } else { x.signum() })?;
-        if self.have_room_for_products(&signs) {
-            return self.joined_by_products(&signs);
+        let sign = |i: usize, x: i64| if i == 0 && x == 0 { 1 } else { x.signum() };
+        if !self.have_room_for_products(&digits) {
+            let signs = self.map(&digits, sign)?;
+            let joined = signs.chunks(GROUP).map(|s| self.weighted(s));
+            return self.tree(joined.collect::<Result<_, _>>()?, Question::Sign);
         }
-        let joined = signs.chunks(GROUP).map(|s| self.weighted(s));
-        self.tree(joined.collect::<Result<_, _>>()?, Question::Sign)
+        // Of the upper digits also whether they are 0.
+        let requests = digits.into_iter().enumerate().map(|(i, digit)| {
+            let points = digit.low..=digit.high;
+            let mut tables: Vec<Vec<i64>> = vec![points.clone().map(|x| sign(i, x)).collect()];
+            if i > 0 {
+                tables.push(points.map(|x| i64::from(x == 0)).collect());
+            }
+            let plan = self.plan(digit.low, digit.high, tables)?;
+            Ok((digit, plan))
+        });
+        let found = self.tables(requests.collect::<Result<Vec<_>, IntegersError>>()?)?;
+        let part = |found: Vec<Digit<S::Ciphertext>>| {
+            let mut found = found.into_iter();
+            Some((found.next()?, found.next()))
+        };
+        self.joined_by_products(found.into_iter().filter_map(part).collect())
     }
 
-    /// Whether signs have the capacity that [`Integers::joined_by_products`] takes.
-    fn have_room_for_products(&self, signs: &[Digit<S::Ciphertext>]) -> bool {
-        // A square, and a product for each round.
-        let depth = signs.len().next_power_of_two().trailing_zeros() + 1;
+    /// Whether differences of digits have the capacity for their tables and for
+    /// [`Integers::joined_by_products`].
+    fn have_room_for_products(&self, digits: &[Digit<S::Ciphertext>]) -> bool {
+        let depth = TABLE + digits.len().next_power_of_two().trailing_zeros();
         let needed = self.session().minimum_capacity() + self.level_bits() * f64::from(depth);
         let scheme = self.session().scheme();
-        let mut values = signs.iter().filter_map(|s| s.cipher.as_ref());
+        let mut values = digits.iter().filter_map(|d| d.cipher.as_ref());
         values.all(|v| scheme.capacity_bits(&v.get()) >= needed)
     }
 
     /// The sign of Σ 16^i d_i from the signs of the digits, of which the lowest is never 0: the
     /// sign of the upper half, or that of the lower half where the upper one is 0. For k digits it
-    /// takes log2 k + 1 levels, instead of 5 for every four signs that a table joins.
+    /// takes log2 k levels, instead of 5 for every four signs that a table joins.
     fn joined_by_products(
         &self,
-        signs: &[Digit<S::Ciphertext>],
+        mut parts: Vec<Part<S::Ciphertext>>,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let part = |(i, sign): (usize, &Digit<S::Ciphertext>)| {
-            let zero = match i {
-                0 => None,
-                _ => {
-                    let square = self.product(sign, sign)?;
-                    Some(self.combine(&[(&square, -1)], 1)?.within(0, 1))
-                }
-            };
-            Ok::<Part<S::Ciphertext>, IntegersError>((sign.clone(), zero))
-        };
-        let parts = signs.par_iter().enumerate().map(part);
-        let mut parts = parts.collect::<Result<Vec<_>, IntegersError>>()?;
         while parts.len() > 1 {
             let joined = parts.par_chunks(2).map(|pair| {
                 let [(low, below), (high, Some(zero))] = pair else { return Ok(pair[0].clone()) };
