@@ -55,16 +55,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         n: usize,
         block: usize,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let cleared = |d: &Digit<S::Ciphertext>| {
-            let window = (d.low.min(0), d.high.max(0));
-            if d.pad == 0 {
-                return Ok(Digit { low: window.0, high: window.1, ..d.clone() });
-            }
-            let mut behind = vec![-d.pad; self.slots()];
-            behind[..n].fill(0);
-            self.raised(d, &behind, window, 0)
-        };
-        let mut parts = digits.iter().map(cleared).collect::<Result<Vec<_>, IntegersError>>()?;
+        let cleared = digits.iter().map(|d| self.cleared(d, n));
+        let mut parts = cleared.collect::<Result<Vec<_>, IntegersError>>()?;
         let mut step = block as i64;
         while parts.len() > 1 {
             let pair = |pair: &[Digit<S::Ciphertext>]| {

@@ -223,15 +223,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let Ok(constant) = i64::try_from(a.anchor - b.anchor) else { return Ok(None) };
         let difference = self.combine(&[(&x, 1), (&y, -1)], constant)?;
-        if let (true, Some(cipher)) = (points > POINTS, &difference.cipher) {
-            let entries = (difference.low..=difference.high).map(&f).collect();
-            let plan = self.plan(difference.low, difference.high, vec![entries])?;
-            let (stage, now) = (Stage::Table(&plan), self.operand(cipher)?);
-            if !self.fits(&stage, &[&now]) && !self.fits_refreshed(&stage, 1)? {
-                return Ok(None);
-            }
+        match points > POINTS {
+            true => self.mapped_if_it_fits(&difference, f),
+            false => Ok(Some(self.map_one(difference, f)?)),
         }
-        Ok(self.map(&[difference], |_, x| f(x))?.pop())
     }
 
     /// The digits with the two highest as one in the window `top`, where that has no more values

@@ -232,6 +232,34 @@ impl<S: IntegerScheme> Integers<'_, S> {
         found.ok_or_else(|| CircuitError::Empty { what: "a digit" }.into())
     }
 
+    /// A function of a digit as one table; `None` where the table does not fit, not even after
+    /// bootstrapping.
+    pub(crate) fn mapped_if_it_fits(
+        &self,
+        digit: &Digit<S::Ciphertext>,
+        f: impl Fn(i64) -> i64,
+    ) -> Result<Option<Digit<S::Ciphertext>>, IntegersError> {
+        match self.fits_mapped(digit, &f)? {
+            true => Ok(Some(self.map_one(digit.clone(), f)?)),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether a function of a digit as one table fits, now or after bootstrapping.
+    pub(crate) fn fits_mapped(
+        &self,
+        digit: &Digit<S::Ciphertext>,
+        f: impl Fn(i64) -> i64,
+    ) -> Result<bool, IntegersError> {
+        let entries = (digit.low..=digit.high).map(f).collect();
+        let plan = self.plan(digit.low, digit.high, vec![entries])?;
+        let Some(cipher) = digit.cipher.as_ref().filter(|_| plan.ways() > 0) else {
+            return Ok(true);
+        };
+        let (stage, now) = (Stage::Table(&plan), self.operand(cipher)?);
+        Ok(self.fits(&stage, &[&now]) || self.fits_refreshed(&stage, 1)?)
+    }
+
     /// One function of each of several digits.
     pub(crate) fn map(
         &self,

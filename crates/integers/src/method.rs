@@ -17,6 +17,7 @@ use crate::network::{self, Moving, layers, nearer};
 use crate::order::{Of, Order, Wanted};
 use crate::pairs::Tiles;
 use crate::places::Places;
+use crate::ranked::Ranked;
 use crate::rehearsal::Rehearsal;
 
 /// The number of parts, or layers, that are rehearsed; each further one costs as much as the last
@@ -81,7 +82,7 @@ impl Model {
         let ranks = extrapolated(tiles.parts(), |parts| {
             self.seconds(|ints| ints.ranked(x, order, &tiles.first(parts)))
         })?;
-        let rank = self.rehearsal.integers()?.places(self.n, Some(self.n))?;
+        let rank = Ranked::Digits(self.rehearsal.integers()?.places(self.n, Some(self.n))?);
         Ok(ranks
             + match wanted {
                 Wanted::Ranks => 0.0,
@@ -211,16 +212,26 @@ mod tests {
             assert_eq!(bench.decrypt(&found), wanted, "{order:?} {of:?} {xs:?}");
         };
         let tiles = Tiles::new(n, columns, ints.slots() / columns).unwrap();
-        let ranks = ints.normalized(&ints.ranked(&x, order, &tiles).unwrap()).unwrap();
-        let found = bench.decrypt(&ranks);
-        assert!((0..n).all(|rank| found[expected[rank]] == rank as i128), "{xs:?}");
+        // As integers where that fits, and with carries.
+        let whole = ints.ranked(&x, order, &tiles).unwrap();
+        let [later, others] = ints.counted_pairs(&x, order, &tiles).unwrap().unwrap();
+        let carried = ints.carried_ranks(&later, &others, &tiles).unwrap();
+        assert!(n > 31 || matches!(whole, Ranked::Whole(_)), "{xs:?}");
+        // The last one, from the other end.
+        let last = |take: usize| n - take..n - take + 1;
+        for ranks in [whole, Ranked::Digits(carried)] {
+            let found = ints.normalized(&ints.rank_column(&ranks, n).unwrap()).unwrap();
+            let found = bench.decrypt(&found);
+            assert!((0..n).all(|rank| found[expected[rank]] == rank as i128), "{xs:?}");
+            for (take, of) in takes.iter().copied() {
+                let (places, one) = (Places::new(n, take, columns).unwrap(), last(take));
+                same(ints.sorted_by_ranks(&x, &ranks, of, &places).unwrap(), of, 0..take);
+                same(ints.nth_by_ranks(&x, &ranks, one.start, of).unwrap(), of, one);
+            }
+        }
         for (take, of) in takes.iter().copied() {
-            let places = Places::new(n, take, columns).unwrap();
-            same(ints.sorted_by_ranks(&x, &ranks, of, &places).unwrap(), of, 0..take);
+            let one = last(take);
             same(ints.sorted_by_network(&x, n, order, (take, of)).unwrap(), of, 0..take);
-            // The last one, from the other end.
-            let one = n - take..n - take + 1;
-            same(ints.nth_by_ranks(&x, &ranks, one.start, of).unwrap(), of, one.clone());
             same(ints.nth_by_network(&x, n, order, (one.start, of)).unwrap(), of, one);
         }
     }

@@ -12,17 +12,14 @@
 //! slots as that part has blocks. The counts for the second entries are rotated back in the same
 //! way.
 
+use everlevel_circuit::CircuitError;
+
 use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::order::Order;
-
-/// The number of signs that one table combines with the value that decides between equal entries:
-/// with the weights 2^1 to 2^3, and 1 for that value.
-const JOINED: usize = 3;
-/// The number of signs that one table combines without such a value.
-const GROUP: usize = 4;
+use crate::ranked::Ranked;
 
 /// The arrangement of the blocks of n entries in rows and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +67,22 @@ impl Tiles {
         self.start(self.rows - 1, self.parts - 1) + self.blocks * (self.n + 1) + 1
     }
 
+    /// The number of slots, each n after the one before, whose sums cover all of them.
+    fn rounds(&self) -> usize {
+        self.slots().div_ceil(self.n)
+    }
+
+    /// The number of pairs of each entry with one before it: of even n the last block has each pair
+    /// of its entries twice.
+    fn others(&self) -> usize {
+        self.n / 2 - usize::from(self.n.is_multiple_of(2))
+    }
+
+    /// 1 for the pairs of a part; those that the last block has twice are left out unless `twice`.
+    fn counted(&self, part: usize, twice: bool) -> Vec<i64> {
+        self.each(part, |k, _| i64::from(twice || k <= self.others()))
+    }
+
     /// A public integer for each pair of a part, of entry i and entry i + k; 0 in other slots.
     fn each(&self, part: usize, value: impl Fn(usize, usize) -> i64) -> Vec<i64> {
         let stride = self.n + 1;
@@ -94,36 +107,51 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
         order: Order,
         tiles: &Tiles,
-    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+    ) -> Result<Ranked<S::Ciphertext>, IntegersError> {
+        let n = tiles.n;
+        let Some([later, others]) = self.counted_pairs(x, order, tiles)? else {
+            return Ok(Ranked::Digits(self.places(n, x.length)?));
+        };
+        if let ([later], [others]) = (&later.digits[..], &others.digits[..])
+            && self.splits(later, n)?
+        {
+            let rank = self.whole_ranks(later, others, tiles)?;
+            if self.splits(&rank, n)? {
+                return Ok(Ranked::Whole(rank));
+            }
+        }
+        Ok(Ranked::Digits(self.carried_ranks(&later, &others, tiles)?))
+    }
+
+    /// The numbers of entries that come before others, added up over all parts, but not over the
+    /// blocks: of entries i + k before entry i, and of entries i - k that it does not come before,
+    /// in the slots of the pairs. `None` if there are no parts.
+    pub(crate) fn counted_pairs(
+        &self,
+        x: &Column<S::Ciphertext>,
+        order: Order,
+        tiles: &Tiles,
+    ) -> Result<Option<[Column<S::Ciphertext>; 2]>, IntegersError> {
         let (n, blocks, parts) = (tiles.n, tiles.blocks as i64, tiles.parts);
         let entries = x.digits.iter().filter(|d| d.cipher.is_some());
         let copies = entries.map(|d| self.pair_copies(d, tiles)).collect::<Result<Vec<_>, _>>()?;
         let (first, mut second): (Vec<_>, Vec<_>) = copies.into_iter().map(|[a, b]| (a, b)).unzip();
         self.readied(&first)?;
         self.readied(&second)?;
-        // Of even n the last block has each pair of its entries twice.
-        let even = n.is_multiple_of(2);
-        let bits = |before: &Digit<S::Ciphertext>, part: usize, twice: bool| {
-            let counted = |k: usize, _| i64::from(twice || !even || k < n / 2);
-            let bit = self.weighed(before, &tiles.each(part, counted))?.within(0, 1);
-            let (interval, length) = (Interval::BOOL, Some(n));
-            Ok::<_, IntegersError>(Column { interval, anchor: 0, digits: vec![bit], length })
-        };
         let mut sums: Option<[Column<S::Ciphertext>; 2]> = None;
         for part in 0..parts {
             let steps = if part == 0 { 1 } else { blocks };
             second =
                 second.iter().map(|d| self.rotated(d, steps)).collect::<Result<Vec<_>, _>>()?;
-            let before = self.before(
-                &first,
-                &second,
-                order,
-                &tiles.each(part, |k, i| {
-                    // Of equal entries the one that is first in the column.
-                    if i + k >= n { -1 } else { 1 }
-                }),
-            )?;
-            let found = [bits(&before, part, true)?, bits(&before, part, false)?];
+            // Of equal entries the one that is first in the column.
+            let ties = tiles.each(part, |k, i| if i + k >= n { -1 } else { 0 });
+            let sign = self.precedence(&first, &second, order, &ties)?;
+            let bits = |twice: bool| {
+                let bit = self.second_first(&sign, &tiles.counted(part, twice))?;
+                let (interval, length) = (Interval::BOOL, Some(n));
+                Ok::<_, IntegersError>(Column { interval, anchor: 0, digits: vec![bit], length })
+            };
+            let found = [bits(true)?, bits(false)?];
             sums = Some(match sums {
                 None => found,
                 Some([later, others]) => [
@@ -132,7 +160,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 ],
             });
         }
-        let Some([mut later, others]) = sums else { return self.places(n, x.length) };
+        let Some([mut later, others]) = sums else { return Ok(None) };
         let mut others = self.turned(&others, -(blocks * (parts as i64 - 1) + 1))?;
         if tiles.rows > 1 {
             // What was found in the other row.
@@ -141,20 +169,58 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 others = self.add(&others, &self.turned(&rest, -(tiles.start(1, 0) as i64))?)?;
             }
         }
+        Ok(Some([later, others]))
+    }
+
+    /// (1 - sign) / 2 where `counted` is 1, and 0 where it is 0 or ends: whether the second entry
+    /// comes first.
+    fn second_first(
+        &self,
+        sign: &Digit<S::Ciphertext>,
+        counted: &[i64],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let t = self.modulus();
+        let half = t.centered(t.inv(2).map_err(CircuitError::from)?);
+        let weights: Vec<i64> = counted.iter().map(|c| -half * c).collect();
+        let added: Vec<i64> = counted.iter().map(|c| half * c).collect();
+        self.raised(&self.weighed(sign, &weights)?, &added, (0, 1), 0)
+    }
+
+    /// Ranks as integers, 0 behind the column, from the counts of all pairs.
+    fn whole_ranks(
+        &self,
+        later: &Digit<S::Ciphertext>,
+        others: &Digit<S::Ciphertext>,
+        tiles: &Tiles,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let (n, count) = (tiles.n, tiles.others());
+        let mut sum = self.gathered(later, n as i64 + 1, tiles.blocks)?;
+        if count > 0 {
+            let rest = self.gathered(others, n as i64, tiles.rounds())?;
+            sum = self.combine(&[(&sum, 1), (&rest, -1)], 0)?;
+        }
+        self.raised(&self.placed(&sum, n, 0)?, &vec![count as i64; n], (0, n as i64 - 1), 0)
+    }
+
+    /// Ranks as digits, whose carries are computed as they become necessary.
+    pub(crate) fn carried_ranks(
+        &self,
+        later: &Column<S::Ciphertext>,
+        others: &Column<S::Ciphertext>,
+        tiles: &Tiles,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let (n, count) = (tiles.n, tiles.others());
         let kept = |x: Column<S::Ciphertext>| {
             let digits = x.digits.iter().map(|d| self.placed(d, n, 0));
             let digits = digits.collect::<Result<Vec<_>, IntegersError>>()?;
             Ok::<_, IntegersError>(Column { digits, ..x })
         };
-        // Entries i + k before entry i, and entries i - k that it does not come before.
-        let count = n / 2 - usize::from(even);
         let mut rank =
-            self.add(&kept(self.folded(&later, n as i64 + 1, tiles.blocks)?)?, count as u64)?;
+            self.add(&kept(self.folded(later, n as i64 + 1, tiles.blocks)?)?, count as u64)?;
         if count > 0 {
-            let rounds = tiles.slots().div_ceil(n);
-            rank = self.sub(&rank, &kept(self.folded(&others, n as i64, rounds)?)?)?;
+            rank = self.sub(&rank, &kept(self.folded(others, n as i64, tiles.rounds())?)?)?;
         }
-        Ok(Column { interval: Interval::new(0, n as i128 - 1)?, length: x.length, ..rank })
+        Ok(Column { interval: Interval::new(0, n as i128 - 1)?, length: Some(n), ..rank })
     }
 
     /// A digit of the first and of the second entries of the pairs in the first part; the second
@@ -164,9 +230,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         d: &Digit<S::Ciphertext>,
         tiles: &Tiles,
     ) -> Result<[Digit<S::Ciphertext>; 2], IntegersError> {
-        let d = self.placed(d, tiles.n, 0)?;
+        let d = self.cleared(d, tiles.n)?;
         let first = self.gathered(&d, -(tiles.n as i64 + 1), tiles.blocks)?;
-        let second = self.gathered(&d, -(tiles.n as i64), tiles.slots().div_ceil(tiles.n))?;
+        let second = self.gathered(&d, -(tiles.n as i64), tiles.rounds())?;
         if tiles.rows == 1 {
             return Ok([first, second]);
         }
@@ -185,35 +251,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let digits = x.digits.iter().map(|d| self.rotated(d, steps));
         Ok(Column { digits: digits.collect::<Result<_, IntegersError>>()?, ..x.clone() })
-    }
-
-    /// Whether the second entry comes before the first, slot by slot; public values decide between
-    /// equal entries.
-    fn before(
-        &self,
-        first: &[Digit<S::Ciphertext>],
-        second: &[Digit<S::Ciphertext>],
-        order: Order,
-        ties: &[i64],
-    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let sign = if order == Order::Ascending { 1 } else { -1 };
-        let differences = first.iter().zip(second).map(|(first, second)| {
-            let difference = self.combine(&[(second, sign), (first, -sign)], 0)?;
-            Ok::<_, IntegersError>(Digit { pad: 0, ..difference })
-        });
-        let mut digits = differences.collect::<Result<Vec<_>, _>>()?;
-        loop {
-            let signs = self.map(&digits, |_, x| x.signum())?;
-            if signs.len() > JOINED {
-                digits = signs.chunks(GROUP).map(|s| self.weighted(s)).collect::<Result<_, _>>()?;
-                continue;
-            }
-            let terms: Vec<_> = signs.iter().zip(1..).map(|(s, j)| (s, 1i64 << j)).collect();
-            let joined = self.combine(&terms, 0)?;
-            let most = (2i64 << signs.len()) - 1;
-            let tied = self.raised(&joined, ties, (-most, most), 0)?;
-            return self.map_one(tied, |x| i64::from(x < 0));
-        }
     }
 }
 

@@ -16,7 +16,12 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::order::Of;
+use crate::ranked::Ranked;
 use crate::slots::digit_of;
+
+/// The levels that a truth value that chooses entries takes: a product by an entry, two or three by
+/// plaintexts, and sums.
+const CHOICE: f64 = 3.5;
 
 /// The meaning of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,17 +123,17 @@ fn distances(n: usize, columns: usize) -> Option<Vec<Range<usize>>> {
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The first entries in order, or their positions, from the ranks of at least two entries; both
-    /// columns are canonical. Each part takes an equality, and a product for each digit.
+    /// The first entries in order, or their positions, from the ranks of at least two entries; x is
+    /// canonical. Each part takes an equality, and a product for each digit.
     pub(crate) fn sorted_by_ranks(
         &self,
         x: &Column<S::Ciphertext>,
-        rank: &Column<S::Ciphertext>,
+        ranks: &Ranked<S::Ciphertext>,
         of: Of,
         places: &Places,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let (n, length) = (places.n, Some(places.take));
-        let chosen = self.chosen_places(rank, places)?;
+        let chosen = self.chosen_places(ranks, places)?;
         if of == Of::Entries {
             let digit = |d: &Digit<S::Ciphertext>| {
                 if d.cipher.is_none() {
@@ -161,16 +166,79 @@ impl<S: IntegerScheme> Integers<'_, S> {
         d: &Digit<S::Ciphertext>,
         places: &Places,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let entries = self.placed(d, places.n, 0)?;
+        let entries = self.cleared(d, places.n)?;
         self.gathered(&entries, -(places.stride() as i64), places.blocks())
     }
 
     /// Which entry has the rank of which position, part by part; 0 in slots without a meaning.
     fn chosen_places(
         &self,
-        rank: &Column<S::Ciphertext>,
+        ranks: &Ranked<S::Ciphertext>,
         places: &Places,
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let equal = match self.equal_at_once(ranks, places)? {
+            Some(equal) => equal,
+            None => self.equal_by_digits(ranks, places)?,
+        };
+        self.readied_choices(&equal)?;
+        let kept = |(part, equal): (&Range<usize>, &Digit<S::Ciphertext>)| {
+            Ok(self.weighed(equal, &places.each(part, |_, _| 1))?.within(0, 1))
+        };
+        places.parts.iter().zip(&equal).map(kept).collect()
+    }
+
+    /// Bootstraps truth values that choose entries if they lack the capacity for all that follows,
+    /// so that each is bootstrapped once, and not every digit that it chooses.
+    pub(crate) fn readied_choices(
+        &self,
+        bits: &[Digit<S::Ciphertext>],
+    ) -> Result<(), IntegersError> {
+        if !self.session().can_bootstrap() {
+            return Ok(());
+        }
+        let needed = self.session().minimum_capacity() + CHOICE * self.level_bits();
+        let scheme = self.session().scheme();
+        let stale = bits.iter().filter_map(|bit| {
+            let x = bit.cipher.as_ref()?;
+            (scheme.capacity_bits(&x.get()) < needed).then_some(x)
+        });
+        self.refresh_all(&stale.collect::<Vec<_>>())
+    }
+
+    /// Whether ranks are equal to positions, part by part, as one table of each difference; `None`
+    /// for ranks in digits, and where the tables do not fit.
+    fn equal_at_once(
+        &self,
+        ranks: &Ranked<S::Ciphertext>,
+        places: &Places,
+    ) -> Result<Option<Vec<Digit<S::Ciphertext>>>, IntegersError> {
+        let (Ranked::Whole(rank), most) = (ranks, places.n as i64 - 1) else { return Ok(None) };
+        if 2 * most as u64 >= self.modulus().prime() {
+            return Ok(None);
+        }
+        let copies = self.block_copies(rank, places)?;
+        let difference = |part: &Range<usize>| {
+            let own = self.rotated(&copies, -(places.start(part) as i64))?;
+            let wanted = places.each(part, |place, _| -(place as i64));
+            self.raised(&own, &wanted, (-most, most), 0)
+        };
+        let differences = places.parts.iter().map(difference).collect::<Result<Vec<_>, _>>()?;
+        let zero = |x: i64| i64::from(x == 0);
+        for difference in &differences {
+            if !self.fits_mapped(difference, zero)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.map(&differences, |_, x| zero(x))?))
+    }
+
+    /// The same by digits of the ranks.
+    fn equal_by_digits(
+        &self,
+        ranks: &Ranked<S::Ciphertext>,
+        places: &Places,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let rank = self.normalized(&self.rank_column(ranks, places.n)?)?;
         let copies = rank.digits.iter().map(|d| self.block_copies(d, places));
         let copies = copies.collect::<Result<Vec<_>, IntegersError>>()?;
         self.readied(&copies)?;
@@ -182,11 +250,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 let least = wanted.iter().copied().min().unwrap_or(0);
                 differences.push(self.raised(&own, &wanted, (least, own.high), 0)?);
             }
-            let zeros = self.map(&differences, |_, x| i64::from(x == 0))?;
-            let mut equal = zeros.into_iter();
-            let first = equal.next().unwrap_or_else(|| Digit::public(1));
-            let both = equal.try_fold(first, |all, next| self.product(&all, &next))?;
-            Ok(self.weighed(&both, &places.each(part, |_, _| 1))?.within(0, 1))
+            self.all(self.map(&differences, |_, x| i64::from(x == 0))?)
         };
         places.parts.iter().map(one).collect()
     }

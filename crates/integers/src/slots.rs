@@ -235,6 +235,23 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.raised(&kept, &others, (d.low.min(pad), d.high.max(pad)), pad)
     }
 
+    /// A digit of a column of `n` entries with 0 in the slots behind them. Unlike a product by a
+    /// plaintext ([`Integers::placed`]), which serves where these slots hold anything, this
+    /// subtracts what they are known to hold, and takes no capacity.
+    pub(crate) fn cleared(
+        &self,
+        d: &Digit<S::Ciphertext>,
+        n: usize,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let (low, high) = (d.low.min(0), d.high.max(0));
+        if d.pad == 0 {
+            return Ok(Digit { low, high, ..d.clone() });
+        }
+        let mut behind = vec![-d.pad; self.slots()];
+        behind[..n].fill(0);
+        self.raised(d, &behind, (low, high), 0)
+    }
+
     /// The first `n` entries of a column. The slots behind them hold the least value of its
     /// interval, as in a freshly encrypted column. It costs a product by a plaintext for each
     /// digit, unless the column has exactly `n` entries.

@@ -11,6 +11,7 @@ use crate::network;
 use crate::order::{Of, Order, Wanted};
 use crate::pairs::Tiles;
 use crate::places::Places;
+use crate::ranked::Ranked;
 use crate::slots::digit_of;
 
 impl<S: IntegerScheme> Integers<'_, S> {
@@ -31,8 +32,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// permutation of NumPy's stable `argsort`.
     ///
     /// It costs comparisons of n^2 / 2 pairs, in parallel in all slots, which is one comparison and
-    /// about 4 log2 n rotations for each digit for up to [`Integers::longest_ranked`] entries, and
-    /// carries of the counts. If two sorts of the positions are cheaper, these are used instead.
+    /// about 4 log2 n rotations for each digit for up to [`Integers::longest_ranked`] entries. Up
+    /// to 256 ranks are added up as integers, and split into two digits by one table, if the
+    /// capacity suffices for it; otherwise their digits are added up with carries. If two sorts of
+    /// the positions are cheaper, these are used instead.
     ///
     /// # Errors
     /// [`IntegersError::Length`] beyond [`Integers::longest_ordered`]; a missing key; those of
@@ -49,7 +52,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let x = self.normalized(&x)?;
         match self.pairs_if_faster(&x, n, Wanted::Ranks)? {
-            Some(tiles) => self.ranked(&x, order, &tiles),
+            Some(tiles) => self.rank_column(&self.ranked(&x, order, &tiles)?, n),
             None => self.ranked_by_network(&x, n, order),
         }
     }
@@ -58,7 +61,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// `kind="stable"`.
     ///
     /// It costs [`Integers::ranks`] and a comparison of each rank with the requested positions, in
-    /// parts that fit a row of slots, with 6 more levels. If a bitonic network takes less time by
+    /// parts that fit a row of slots: one table of the difference, if the capacity suffices for it,
+    /// otherwise one for each digit of the ranks. If a bitonic network takes less time by
     /// the model, it is used instead: m (m + 1) / 2 layers sort 2^m entries, and m (m + 1) / 2 +
     /// (l - m) (m + 1) layers find the first 2^m of 2^l; each layer takes a comparison, two
     /// rotations and a product for each digit.
@@ -120,8 +124,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let Some((tiles, places)) = tiles.zip(Places::new(n, take, self.columns())) else {
             return self.sorted_by_network(x, n, order, (take, of));
         };
-        let rank = self.normalized(&self.ranked(x, order, &tiles)?)?;
-        self.sorted_by_ranks(x, &rank, of, &places)
+        self.sorted_by_ranks(x, &self.ranked(x, order, &tiles)?, of, &places)
     }
 
     /// The entry of this rank, counted from 0, as a column of one entry. It costs ranks, an
@@ -188,12 +191,20 @@ impl<S: IntegerScheme> Integers<'_, S> {
     pub(crate) fn nth_by_ranks(
         &self,
         x: &Column<S::Ciphertext>,
-        ranks: &Column<S::Ciphertext>,
+        ranks: &Ranked<S::Ciphertext>,
         rank: usize,
         of: Of,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let n = ranks.length.unwrap_or(0);
-        let found = self.residue(&self.eq(ranks, rank as u64)?, 0)?;
+        let n = x.length.unwrap_or(0);
+        let whole = match ranks {
+            Ranked::Whole(own) => self.mapped_if_it_fits(own, |x| i64::from(x == rank as i64))?,
+            Ranked::Digits(_) => None,
+        };
+        let found = match whole {
+            Some(found) => found,
+            None => self.residue(&self.eq(&self.rank_column(ranks, n)?, rank as u64)?, 0)?,
+        };
+        self.readied_choices(std::slice::from_ref(&found))?;
         // 0 behind the column.
         let bit = self.weighed(&found, &vec![1; n])?.within(0, 1);
         let one = |chosen: Digit<S::Ciphertext>, pad: i64| {

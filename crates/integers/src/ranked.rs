@@ -1,0 +1,61 @@
+//! Ranks as they come out of comparisons of pairs.
+//!
+//! A rank is a sum of truth values. While it has fewer possible values than there are residues, it
+//! is added up in one slot as it is, without any carry. One table then splits it into digits, or
+//! decides whether it is the rank of a position. Of 128 ranks that table has depth 7 or 8, which
+//! what is left of fresh encryptions suffices for on `bgv-65537-n15`, while carries take a table
+//! and a bootstrapping for every few steps of the sum.
+
+use crate::column::{BASE, Column, Digit, POINTS};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+
+/// Ranks of the entries of a column.
+pub(crate) enum Ranked<C> {
+    /// As one integer in each slot, with 0 behind the column.
+    Whole(Digit<C>),
+    /// As a column like others.
+    Digits(Column<C>),
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Whether ranks of `n` entries as integers can be split into digits.
+    pub(crate) fn splits(
+        &self,
+        rank: &Digit<S::Ciphertext>,
+        n: usize,
+    ) -> Result<bool, IntegersError> {
+        // Up to the square of the base: two digits.
+        if n as i64 > BASE * BASE {
+            return Ok(false);
+        }
+        let rank = rank.clone().within(0, n as i64 - 1);
+        Ok(rank.points() <= POINTS || self.fits_mapped(&rank, |x| x / BASE)?)
+    }
+
+    /// Ranks of `n` entries as a column.
+    pub(crate) fn rank_column(
+        &self,
+        ranks: &Ranked<S::Ciphertext>,
+        n: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let rank = match ranks {
+            Ranked::Whole(rank) => rank,
+            Ranked::Digits(column) => return Ok(column.clone()),
+        };
+        let digits = if rank.points() <= POINTS {
+            vec![rank.clone()]
+        } else {
+            let upper = self.map_one(rank.clone(), |x| x / BASE)?;
+            let lower = self.combine(&[(rank, 1), (&upper, -BASE)], 0)?.within(0, BASE - 1);
+            vec![lower, upper]
+        };
+        Ok(Column {
+            interval: Interval::new(0, n as i128 - 1)?,
+            anchor: 0,
+            digits,
+            length: Some(n),
+        })
+    }
+}
