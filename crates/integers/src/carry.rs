@@ -53,8 +53,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ///
     /// It costs 10 to 14 products for each digit with carries, for example after a sum of two
     /// columns, at depth 5 to 10; nothing if the column has that form already. Fresh columns begin
-    /// at a lower level, as those that are compared do ([`Integers::lt`]). After bootstrapping, each
-    /// two digits take a table more.
+    /// at a lower level, as those that are compared do ([`Integers::lt`]). After bootstrapping,
+    /// each two digits take a table more.
     ///
     /// # Errors
     /// [`IntegersError::Width`] beyond 124 bits; those of the scheme and of bootstrapping.

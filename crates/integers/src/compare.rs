@@ -65,10 +65,10 @@ macro_rules! comparisons {
             $(#[$doc])*
             ///
             /// The cost for two columns is 11 products for each digit and up to two that join it to
-            /// others, at depth 7, 8, 9 and 10 for 8, 16, 32 and 64 bits. Where the capacity does not
-            /// suffice, as after bootstrapping, tables join the digits, at depth 8, 10, 13 and 15.
-            /// Where it suffices for tables, too, columns begin lower by the difference of both, so
-            /// that results have the capacity that tables leave, and products take less time.
+            /// others, at depth 7, 8, 9 and 10 for 8, 16, 32 and 64 bits. Where the capacity does
+            /// not suffice, as after bootstrapping, tables join the digits, at depth 8, 10, 13 and
+            /// 15. Where it suffices for tables, too, columns begin lower by the difference of
+            /// both: results have the capacity that tables leave, and products take less time.
             /// Comparison with a public integer costs less, and at most a product for each digit
             /// but one if the column has an index ([`Column::has_index`]).
             ///
@@ -280,7 +280,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
 
     /// The answer for Σ 16^i d_i, |d_i| <= 15 but for the highest, by truth values that pass from
     /// digit to digit; `None` for three answers, a single digit, and where the capacity does not
-    /// suffice. With `lower`, digits begin lower where results have what a tree leaves all the same.
+    /// suffice. With `lower`, digits begin lower where results have what a tree leaves all the
+    /// same.
     fn by_passing(
         &self,
         digits: &[Digit<S::Ciphertext>],
