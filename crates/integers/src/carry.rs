@@ -1,15 +1,20 @@
-//! Carries: digits with up to 31 possible values become canonical, by carry lookahead.
+//! Carries: digits with up to 31 possible values become canonical.
+//!
+//! Where digits have the capacity, products join what each of them does with a carry, in log2 k
+//! levels for k digits. Otherwise carries ripple, two at a time: a table is at least one
+//! bootstrapping then, and no other way takes as few of them.
 
 use crate::column::{BASE, Column, Digit, POINTS, value};
 use crate::context::{IntegerScheme, Integers};
 use crate::encode::standard_form;
 use crate::error::IntegersError;
+use crate::passing::Kept;
 use crate::split::{digits_of, public_digits, split};
 
 /// The largest number of digits of a value for which carries are computed.
 pub(crate) const DIGITS: usize = 31;
-/// Digits whose signs are joined in one table.
-const GROUP: usize = 4;
+/// The values of a carry and a sign, -1 to 2.
+const PAIR: i64 = 4;
 
 /// Whether the digits are 0..=15 above this anchor.
 pub(crate) fn canonical_form<C>(x: &Column<C>, anchor: i128) -> bool {
@@ -46,8 +51,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// The column with digits 0..=15 above the standard anchor of its interval. Whoever decrypts
     /// such a column sees only its values, and nothing of how they were computed.
     ///
-    /// It costs 10 to 18 products for each digit with carries, for example after a sum of two
-    /// columns, at depth 5 to 15; nothing if the column has that form already.
+    /// It costs 10 to 14 products for each digit with carries, for example after a sum of two
+    /// columns, at depth 5 to 10; nothing if the column has that form already. Fresh columns begin
+    /// at a lower level, as those that are compared do ([`Integers::lt`]). After bootstrapping,
+    /// each two digits take a table more.
     ///
     /// # Errors
     /// [`IntegersError::Width`] beyond 124 bits; those of the scheme and of bootstrapping.
@@ -119,25 +126,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             known = if let Step::Public(c) = step { Some(c) } else { None };
             steps.push(step);
         }
-        let signs = self.map(&s[..steps.len()], |i, x| match steps[i] {
-            Step::Public(c) => c,
-            Step::Bit { from } => i64::from(x >= from),
-            Step::Sign => (x - (BASE - 1)).signum(),
-        })?;
-        // Runs of digits that a carry may pass, each begun by one that gets a public carry.
-        let mut carries = vec![Carry::Public(carry)];
-        let mut run: Vec<Digit<S::Ciphertext>> = Vec::new();
-        for (step, sign) in steps.iter().zip(&signs) {
-            if !matches!(step, Step::Sign) {
-                carries.extend(self.prefixes(&run)?.into_iter().map(Carry::Bit));
-                run.clear();
-            }
-            match step {
-                Step::Public(c) => carries.push(Carry::Public(*c)),
-                Step::Bit { .. } | Step::Sign => run.push(sign.clone()),
-            }
-        }
-        carries.extend(self.prefixes(&run)?.into_iter().map(Carry::Bit));
+        let carries = self.carries(&s, &steps, carry)?;
 
         let zero = Digit::public(0);
         let part = |i: usize| match carries.get(i) {
@@ -170,61 +159,87 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.map_one(digit, |x| x.rem_euclid(BASE))
     }
 
-    /// The carries of a run: of a bit b, its first carry, and signs t_1, t_2, .. of the digits
-    /// above whether 2b - 1 + Σ_{1 <= m <= i} 2^m t_m is positive, for each i.
-    fn prefixes(
+    /// The carry into the lowest digit and those out of all digits that have a step.
+    fn carries(
+        &self,
+        s: &[Digit<S::Ciphertext>],
+        steps: &[Step],
+        carry: i64,
+    ) -> Result<Vec<Carry<S::Ciphertext>>, IntegersError> {
+        // Runs of digits that a carry may pass, each begun by one that gets a public carry.
+        let mut found: Vec<Option<Vec<Digit<S::Ciphertext>>>> = Vec::new();
+        let mut tables: Vec<(usize, Digit<S::Ciphertext>)> = Vec::new();
+        let mut first = 0;
+        for run in steps.chunk_by(|_, next| matches!(next, Step::Sign)) {
+            let digits = &s[first..first + run.len()];
+            let bits = match run[0] {
+                Step::Bit { from } => {
+                    let kept = Kept { at: BASE - 1, side: 1 };
+                    let lowest = |x: i64| i64::from(x >= from);
+                    let parts = self.passing(digits, lowest, kept, true)?;
+                    parts.map(|parts| self.passed_each(parts)).transpose()?
+                }
+                Step::Public(_) | Step::Sign => Some(Vec::new()),
+            };
+            if bits.is_none() {
+                tables.extend((first..).zip(digits.iter().cloned()));
+            }
+            found.push(bits);
+            first += run.len();
+        }
+        // The signs of all others, which are bootstrapped together.
+        let (places, digits): (Vec<usize>, Vec<_>) = tables.into_iter().unzip();
+        let signs = self.map(&digits, |i, x| match steps[places[i]] {
+            Step::Public(c) => c,
+            Step::Bit { from } => i64::from(x >= from),
+            Step::Sign => (x - (BASE - 1)).signum(),
+        })?;
+        let mut signs = signs.as_slice();
+        let mut carries = vec![Carry::Public(carry)];
+        let runs = steps.chunk_by(|_, next| matches!(next, Step::Sign));
+        for (run, bits) in runs.zip(found) {
+            if let Step::Public(c) = run[0] {
+                carries.push(Carry::Public(c));
+                continue;
+            }
+            let bits = match bits {
+                Some(bits) => bits,
+                None => {
+                    let (own, rest) = signs.split_at(run.len());
+                    signs = rest;
+                    self.rippled(own)?
+                }
+            };
+            carries.extend(bits.into_iter().map(Carry::Bit));
+        }
+        Ok(carries)
+    }
+
+    /// The carries of a run: of a bit, its first carry, and the signs of the digits above. A sum of
+    /// a carry and of two signs has 12 values, of which one table makes the next two carries, with
+    /// one bootstrapping at most.
+    fn rippled(
         &self,
         run: &[Digit<S::Ciphertext>],
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
-        let positive = |_, x: i64| i64::from(x > 0);
-        let Some(bit) = run.first() else { return Ok(Vec::new()) };
-        if run.len() > GROUP * GROUP {
-            // Four groups first, whose last carry the others begin with.
-            let (lower, upper) = run.split_at(GROUP * GROUP);
-            let mut found = self.prefixes(lower)?;
-            let rest: Vec<_> = found.last().into_iter().chain(upper).cloned().collect();
-            found.extend(self.prefixes(&rest)?.into_iter().skip(1));
-            return Ok(found);
-        }
-        let mut sums = Vec::with_capacity(run.len());
-        for i in 1..run.len().min(GROUP) {
-            sums.push(self.headed(bit, &run[1..=i])?);
-        }
-        for group in run.chunks(GROUP).skip(1) {
-            for i in 0..group.len() {
-                sums.push(self.weighted(&group[..=i])?);
-            }
-        }
-        // The first group has its carries, the others their signs.
-        let first = |i: usize, x: i64| if i + 1 < GROUP { i64::from(x > 0) } else { x.signum() };
+        let Some((bit, signs)) = run.split_first() else { return Ok(Vec::new()) };
         let mut found = vec![bit.clone()];
-        found.extend(self.map(&sums, first)?);
-        if run.len() <= GROUP {
-            return Ok(found);
+        for pair in signs.chunks(2) {
+            let last = found[found.len() - 1].clone();
+            let mut terms = vec![(&last, 1)];
+            terms.extend(pair.iter().zip([1, PAIR]));
+            let sum = self.combine(&terms, 0)?;
+            let carries = |x: i64| {
+                let (upper, lower) = ((x + 1).div_euclid(PAIR), (x + 1).rem_euclid(PAIR) - 1);
+                let carry = i64::from(lower > 0);
+                [carry, if upper == 0 { carry } else { i64::from(upper > 0) }]
+            };
+            let table =
+                |i: usize| -> Vec<i64> { (sum.low..=sum.high).map(|x| carries(x)[i]).collect() };
+            let plan = self.plan(sum.low, sum.high, (0..pair.len()).map(table).collect())?;
+            found.extend(self.tables(vec![(sum, plan)])?.into_iter().flatten());
         }
-        let upper = found.split_off(GROUP);
-        let (whole, mut below) = (found[GROUP - 1].clone(), Vec::new());
-        let mut sums = Vec::with_capacity(upper.len());
-        for group in upper.chunks(GROUP) {
-            for sign in group {
-                let parts: Vec<_> = below.iter().chain([sign]).cloned().collect();
-                sums.push(self.headed(&whole, &parts)?);
-            }
-            below.extend(group.last().cloned());
-        }
-        found.extend(self.map(&sums, positive)?);
         Ok(found)
-    }
-
-    /// 2b - 1 + Σ_{i >= 1} 2^i t_i.
-    fn headed(
-        &self,
-        bit: &Digit<S::Ciphertext>,
-        signs: &[Digit<S::Ciphertext>],
-    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
-        let signs = signs.iter().enumerate().map(|(i, t)| (t, 2i64 << i));
-        let terms: Vec<_> = [(bit, 2)].into_iter().chain(signs).collect();
-        self.combine(&terms, -1)
     }
 
     /// Σ 2^i t_i.

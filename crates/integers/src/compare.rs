@@ -1,4 +1,4 @@
-//! Comparisons: signs of differences of digits, four at a time.
+//! Comparisons: truth values of differences of digits that products join, or signs that tables do.
 
 use everlevel_circuit::Value;
 use everlevel_scheme::NextUse;
@@ -9,6 +9,7 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::narrow::top_window;
+use crate::passing::Kept;
 use crate::stage::Stage;
 
 /// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
@@ -63,8 +64,11 @@ macro_rules! comparisons {
         $(
             $(#[$doc])*
             ///
-            /// The cost for two columns is 12 products for each digit and a third of that for the
-            /// tree that combines them, at depth 8, 10, 13 and 15 for 8, 16, 32 and 64 bits.
+            /// The cost for two columns is 11 products for each digit and up to two that join it to
+            /// others, at depth 7, 8, 9 and 10 for 8, 16, 32 and 64 bits. Where the capacity does
+            /// not suffice, as after bootstrapping, tables join the digits, at depth 8, 10, 13 and
+            /// 15. Where it suffices for tables, too, columns begin lower by the difference of
+            /// both: results have the capacity that tables leave, and products take less time.
             /// Comparison with a public integer costs less, and at most a product for each digit
             /// but one if the column has an index ([`Column::has_index`]).
             ///
@@ -173,18 +177,32 @@ impl<S: IntegerScheme> Integers<'_, S> {
         fresh: bool,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let (a, b) = (self.column(a)?, self.column(b)?);
-        let length = self.common_length(&[&a, &b])?;
+        self.compared_columns((&a, &b), question, fresh, &[])
+    }
+
+    /// The same of narrowed columns, with the digits of their difference where these are known.
+    pub(crate) fn compared_columns(
+        &self,
+        (a, b): (&Column<S::Ciphertext>, &Column<S::Ciphertext>),
+        question: Question,
+        fresh: bool,
+        difference: &[Digit<S::Ciphertext>],
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let length = self.common_length(&[a, b])?;
         let both = a.interval.checked_sub(b.interval)?;
         let end = |x: i128| question.answer(x.signum() as i64);
         // The answer is monotonic: equal ends are all of it.
         let answer = if end(both.low()) == end(both.high()) {
             Digit::public(end(both.low()))
-        } else if let Some(answer) = self.answer_by_index(&a, &b, question)? {
+        } else if let Some(answer) = self.answer_by_index(a, b, question)? {
             answer
-        } else if let Some(answer) = self.of_one_digit(&a, &b, |x| question.answer(x))? {
+        } else if let Some(answer) = self.of_one_digit(a, b, |x| question.answer(x))? {
             answer
         } else {
-            let mut digits = self.difference(&a, &b)?;
+            let mut digits = match difference {
+                [] => self.difference(a, b)?,
+                known => known.to_vec(),
+            };
             let top = top_window(&digits, both, 0);
             let kept = digits.len().saturating_sub(1);
             let ignored = digits.iter().take(kept).take_while(|d| question.ignores(d)).count();
@@ -195,7 +213,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
                     let digits = self.with_joined_top(digits, top)?;
                     match question.range().filter(|_| fresh && self.has_room(&digits)) {
                         Some(range) => self.digits_in_ranges(&digits, &[range])?,
-                        None => self.tree(digits, question)?,
+                        None => match self.by_passing(&digits, question, !fresh)? {
+                            Some(answer) => answer,
+                            None => self.tree(digits, question)?,
+                        },
                     }
                 }
             }
@@ -255,6 +276,29 @@ impl<S: IntegerScheme> Integers<'_, S> {
             digits.push(joined.within(low, high));
         }
         Ok(digits)
+    }
+
+    /// The answer for Σ 16^i d_i, |d_i| <= 15 but for the highest, by truth values that pass from
+    /// digit to digit; `None` for three answers, a single digit, and where the capacity does not
+    /// suffice. With `lower`, digits begin lower where results have what a tree leaves all the
+    /// same.
+    fn by_passing(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        question: Question,
+        lower: bool,
+    ) -> Result<Option<Digit<S::Ciphertext>>, IntegersError> {
+        let side = match question {
+            Question::Less | Question::LessOrEqual => -1,
+            Question::Greater | Question::GreaterOrEqual => 1,
+            Question::Sign => return Ok(None),
+        };
+        if digits.len() < 2 {
+            return Ok(None);
+        }
+        let kept = Kept { at: 0, side };
+        let parts = self.passing(digits, |x| question.answer(x), kept, lower)?;
+        parts.map(|parts| self.passed(parts)).transpose()
     }
 
     /// The answer for Σ 16^i d_i, |d_i| <= 15 but for the highest: that for its highest digit that

@@ -7,8 +7,8 @@
 //! times the truth value of what is left. For each end of a range a layer has one node at most.
 //!
 //! Such a sum takes one relinearization and one level, and only the tables of the digits have
-//! powers to compute. A tree of signs ([`Integers::lt`]) takes a table for each four signs: fewer
-//! functions of each digit, but two levels more for three digits. Bootstrapped digits have too
+//! powers to compute. Truth values that pass from digit to digit ([`Integers::lt`]) take fewer
+//! functions of each digit, and one level more for three digits. Bootstrapped digits have too
 //! little capacity for a diagram: its truth values would have to be bootstrapped, more of them than
 //! a tree has sums.
 
@@ -169,7 +169,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ///
     /// With up to eight digits and enough capacity, it takes a level for each digit but one after
     /// the tables of their differences: for dates of seven years, 37 products at depth 7, where
-    /// [`Integers::lt`] takes 35 at depth 9. Otherwise it is the same.
+    /// [`Integers::lt`] takes 32 at depth 8. Otherwise it is the same from the level of the digits.
     ///
     /// # Errors
     /// As [`Integers::lt`].

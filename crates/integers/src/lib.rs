@@ -77,6 +77,7 @@ mod operation;
 mod order;
 mod pairs;
 mod parts;
+mod passing;
 mod pieces;
 mod places;
 mod plan;

@@ -2,10 +2,25 @@
 
 use rayon::prelude::*;
 
+use crate::carry::canonical_form;
 use crate::column::{Column, Digit, Operand};
+use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::split::{digits_of, public_digits};
+
+/// The column; a public integer as digits above the anchor of another column, if it is not below.
+fn above_anchor_of<C>(other: &Column<C>, x: Column<C>) -> Column<C> {
+    let above = x.public_value().and_then(|v| v.checked_sub(other.anchor)).filter(|v| *v >= 0);
+    match above.filter(|_| other.public_value().is_none()) {
+        Some(v) => {
+            let digits = public_digits(v, digits_of(v.unsigned_abs()));
+            Column { anchor: other.anchor, digits, ..x }
+        }
+        None => x,
+    }
+}
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// a where the truth value `condition` is 1, and b elsewhere, computed as c (a - b) + b. It
@@ -26,16 +41,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
     {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
         let interval = a.interval.union(b.interval);
-        self.one_of(condition, (a, b), interval)
+        self.one_of(condition, (a, b), interval, &[])
     }
 
-    /// a or b, where the interval of the chosen one is known. Digits that follow from this interval
-    /// take no product.
+    /// a or b, where the interval of the chosen one is known, and maybe the differences of their
+    /// digits. Digits that follow from this interval take no product.
     fn one_of(
         &self,
         condition: &Column<S::Ciphertext>,
         (a, b): (Column<S::Ciphertext>, Column<S::Ciphertext>),
         interval: Interval,
+        differences: &[Digit<S::Ciphertext>],
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let length = self.common_length(&[condition, &a, &b])?;
         let bit = self.bit("selection", condition)?;
@@ -65,7 +81,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let choose = |(i, digit): (usize, &mut Digit<S::Ciphertext>)| {
             if digit.cipher.is_some() {
                 let (x, y) = (a.digit(i), b.digit(i));
-                let difference = self.combine(&[(&x, 1), (&y, -1)], 0)?;
+                let difference = match differences.get(i) {
+                    Some(known) => known.clone(),
+                    None => self.combine(&[(&x, 1), (&y, -1)], 0)?,
+                };
                 let product = self.product(&bit, &difference)?;
                 let chosen = self.combine(&[(&product, 1), (&y, 1)], 0)?;
                 *digit = chosen.within(digit.low, digit.high);
@@ -74,6 +93,30 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         found.digits.par_iter_mut().enumerate().try_for_each(choose)?;
         Ok(found.shortened())
+    }
+
+    /// a or b, whichever the answer about a - b says; a if it is 1.
+    ///
+    /// Where both have canonical digits above the same anchor, differences of these digits are what
+    /// is compared and what is multiplied. So those that are bootstrapped for the comparison need
+    /// not be bootstrapped again.
+    fn extreme(
+        &self,
+        (a, b): (Column<S::Ciphertext>, Column<S::Ciphertext>),
+        question: Question,
+        interval: Interval,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let (x, y) = (above_anchor_of(&b, a.clone()), above_anchor_of(&a, b.clone()));
+        let (a, b, differences) = match canonical_form(&x, x.anchor) && canonical_form(&y, x.anchor)
+        {
+            true => {
+                let differences = self.pairwise((&x.digits, 1), (&y.digits, -1), &[])?;
+                (x, y, differences)
+            }
+            false => (a, b, Vec::new()),
+        };
+        let first = self.compared_columns((&a, &b), question, false, &differences)?;
+        self.one_of(&first, (a, b), interval, &differences)
     }
 
     /// The lesser of a and b: a comparison and a selection.
@@ -90,8 +133,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
         let interval = a.interval.min(b.interval);
-        let less = self.lt(&a, &b)?;
-        self.one_of(&less, (a, b), interval)
+        self.extreme((a, b), Question::Less, interval)
     }
 
     /// The greater of a and b: a comparison and a selection.
@@ -108,8 +150,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
         let interval = a.interval.max(b.interval);
-        let greater = self.gt(&a, &b)?;
-        self.one_of(&greater, (a, b), interval)
+        self.extreme((a, b), Question::Greater, interval)
     }
 
     /// x, or the nearer of two bounds if x is outside of them.
@@ -131,6 +172,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// # Errors
     /// As [`Integers::lt`].
     pub fn abs(&self, x: &Column<S::Ciphertext>) -> Result<Column<S::Ciphertext>, IntegersError> {
-        self.one_of(&self.lt(x, 0)?, (self.neg(x)?, x.clone()), x.interval.abs())
+        self.one_of(&self.lt(x, 0)?, (self.neg(x)?, x.clone()), x.interval.abs(), &[])
     }
 }

@@ -21,6 +21,7 @@ mod long;
 mod narrow;
 mod order;
 mod parts;
+mod passing;
 mod products;
 mod program;
 mod ranges;

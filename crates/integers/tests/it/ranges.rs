@@ -173,19 +173,19 @@ fn the_highest_digits_are_compared_as_one() {
         (counted(&bench, &|| ints.lt(&x, 9000)), counted(&bench, &|| ints.lt(&z, 9000))),
         (counted(&bench, &|| ints.lt(&x, &y)), counted(&bench, &|| ints.lt(&z, &w))),
     ] {
-        assert!(narrow.0 + 5 <= wide.0 && narrow.1 < wide.1, "{narrow:?} {wide:?}");
+        assert!(narrow.0 + 5 <= wide.0 && narrow.1 <= wide.1, "{narrow:?} {wide:?}");
     }
 }
 
 /// As documented.
 #[test]
-fn a_diagram_takes_fewer_levels_than_a_tree() {
+fn a_diagram_takes_fewer_levels_than_products() {
     let bench = Bench::leveled("bgv-65537-n15");
     let ints: Integers<'_, NoOp> = Integers::new(&bench.session, &bench.params).unwrap();
     let days = Type::ranged(8036, 10_591).unwrap();
     let (x, y) = (bench.encrypt(&[8036, 10_591], days), bench.encrypt(&[8037, 9000], days));
     assert_eq!(counted(&bench, &|| ints.lt_fresh(&x, &y)), (37, 7));
-    assert_eq!(counted(&bench, &|| ints.lt(&x, &y)), (35, 9));
+    assert_eq!(counted(&bench, &|| ints.lt(&x, &y)), (32, 8));
     // More digits than a diagram has, and a single one.
     let (x, y) = (bench.encrypt(&[1, 2], Type::U64), bench.encrypt(&[2, 2], Type::U64));
     assert_eq!(counted(&bench, &|| ints.lt_fresh(&x, &y)), counted(&bench, &|| ints.lt(&x, &y)));
