@@ -222,14 +222,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let wanted = places.each(part, |place, _| -(place as i64));
             self.raised(&own, &wanted, (-most, most), 0)
         };
-        let differences = places.parts.iter().map(difference).collect::<Result<Vec<_>, _>>()?;
         let zero = |x: i64| i64::from(x == 0);
-        for difference in &differences {
-            if !self.fits_mapped(difference, zero)? {
-                return Ok(None);
-            }
+        // All parts are at the same level.
+        if let Some(first) = places.parts.first()
+            && !self.fits_mapped(&difference(first)?, zero)?
+        {
+            return Ok(None);
         }
-        Ok(Some(self.map(&differences, |_, x| zero(x))?))
+        let differences = places.parts.iter().map(difference).collect::<Result<Vec<_>, _>>()?;
+        match self.map(&differences, |_, x| zero(x)) {
+            Err(IntegersError::Depth { .. }) => Ok(None),
+            found => found.map(Some),
+        }
     }
 
     /// The same by digits of the ranks.

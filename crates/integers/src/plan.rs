@@ -93,7 +93,13 @@ impl TablePlan {
             match &varying[..] {
                 [entries] => {
                     let form = symmetric_form(modulus, low, high, entries)?;
-                    vec![way(form.shift, form.offset)(large(&[form.polynomial])?)]
+                    let own = way(form.shift, form.offset)(large(&[form.polynomial])?);
+                    // A longer interval may take a level more than the function itself.
+                    let least = expected.next_power_of_two().trailing_zeros();
+                    match own.plan.costs().depth > least {
+                        true => vec![own, way(0, 0)(large(&polynomials)?)],
+                        false => vec![own],
+                    }
                 }
                 _ => vec![way(0, 0)(large(&polynomials)?)],
             }
