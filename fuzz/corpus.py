@@ -18,6 +18,7 @@ TARGETS = {
     "params": OBJECTS,
     "expression": ("expression",),
     "tables": ("tables",),
+    "indexes": ("indexes",),
 }
 
 
@@ -36,7 +37,8 @@ def unpack(target):
 def keep(files):
     for file in map(pathlib.Path, files):
         data = file.read_bytes()
-        corpus = next((name for name in ("expression", "tables") if name in file.parts), "found")
+        own = (name for name in ("expression", "tables", "indexes") if name in file.parts)
+        corpus = next(own, "found")
         path = CORPUS / f"{corpus}.hex"
         lines = set(path.read_text().splitlines(keepends=True))
         lines.add(f"{hashlib.sha256(data).hexdigest()[:16]} {data.hex()}\n")

@@ -124,7 +124,11 @@ impl<T: Operand> Expr<T> {
     }
 
     /// The result of an operation on this and other operands.
-    fn then<const N: usize>(&self, operation: T::Operation, others: [Input<T>; N]) -> Self {
+    pub(crate) fn then<const N: usize>(
+        &self,
+        operation: T::Operation,
+        others: [Input<T>; N],
+    ) -> Self {
         let mut inputs = vec![Term::Expr(self.clone())];
         inputs.extend(others.map(|x| x.0));
         Expr(Arc::new(Node::Result { operation, inputs }))

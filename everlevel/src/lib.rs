@@ -10,7 +10,8 @@
 //! * [`Client`]: the owner of the secret key, who generates keys, encrypts and decrypts.
 //! * [`Server`]: computes on ciphertexts and bootstraps them automatically when necessary. It holds
 //!   no secret.
-//! * [`Expr`]: a computation for a server, written with operators.
+//! * [`Expr`]: a computation for a server, written with operators; [`Wrapping`] computes modulo
+//!   2^k.
 //! * [`Plan`]: a program on typed integers whose parameter set, keys and cost are determined before
 //!   it runs.
 //! * [`Requirements`]: finds parameter sets for a plaintext modulus, a number of slots and a depth.
@@ -88,6 +89,7 @@ mod sums;
 mod transcipher;
 mod uploads;
 mod vectors;
+mod wrapping;
 
 pub use aes_key::EncryptedAesKey;
 pub use client::Client;
@@ -116,6 +118,7 @@ pub use transcipher::{AesMethod, AesServer, aes_keys};
 pub use uploads::AesUpload;
 #[cfg(feature = "unstable")]
 pub use uploads::mode_of;
+pub use wrapping::Wrapping;
 
 pub use everlevel_aes::integers::{ByteOrder, IntegersFromBytes};
 pub use everlevel_aes::{AesKeyId, Direction};

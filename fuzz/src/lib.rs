@@ -1,10 +1,11 @@
 //! What the fuzz targets do with bytes. Nothing here may panic, whatever the bytes. CONTRIBUTING.md
 //! says how to run them, RESULTS.md what they found; the tests of `everlevel-wire`,
-//! `everlevel-ltv`, `everlevel-circuit` and `everlevel-tables` run all of it on the stable
-//! compiler, over the corpora.
+//! `everlevel-ltv`, `everlevel-circuit`, `everlevel-tables` and `everlevel` run all of it on the
+//! stable compiler, over the corpora.
 
 pub mod changes;
 pub mod expression;
+pub mod indexes;
 pub mod ltv;
 pub mod objects;
 pub mod tables;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{Place, run_in as run, success_in as success};
 
@@ -327,15 +327,24 @@ fn an_index_is_encrypted_and_read() {
     let explain = |file: &str| {
         let args = ["explain", "--server-keys", "keys/server.keys", program, file, "--json"];
         let told = success(here, &[&args[..], &["--lookup", "rates=rate.csv"]].concat());
-        serde_json::from_str::<Value>(&told).unwrap()["products"].as_u64().unwrap()
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let count = |key: &str| told[key].as_u64().unwrap();
+        (told["indexes_read"].clone(), count("products"), count("products_without_indexes"))
     };
-    assert!(explain("people.ct") < explain("plain.ct"));
+    let (by_index, by_digits) = (explain("people.ct"), explain("plain.ct"));
+    assert!(by_index.1 < by_digits.1, "{by_index:?} {by_digits:?}");
+    assert_eq!(by_index, (json!(["age"]), by_index.1, by_digits.1));
+    assert_eq!(by_digits, (json!([]), by_digits.1, by_digits.1));
+    let both = ["--index", "age", "--index", "income"];
+    assert_eq!(encrypt("age=u8,income=u8", "both.ct", &both), 2 + 30);
+    assert_eq!(explain("both.ct"), by_index);
     for (program, part) in [
         ("adult = age >= 18", "The indexes of age are read: without them"),
-        ("older = age + 1", "The indexes of age are not read."),
+        ("adult = age >= 18", "The indexes of income are not read."),
+        ("older = age + income", "The indexes of age, income are not read."),
     ] {
         let told =
-            success(here, &["explain", "--server-keys", "keys/server.keys", program, "people.ct"]);
+            success(here, &["explain", "--server-keys", "keys/server.keys", program, "both.ct"]);
         assert!(told.contains(part), "{told}");
     }
 

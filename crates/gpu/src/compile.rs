@@ -1,4 +1,4 @@
-//! The kernels, compiled for a device when the first engine is made on such a one.
+//! The kernels, compiled for a device when the first of its kind is opened.
 #![allow(unsafe_code)]
 
 use std::ffi::{CString, c_char};

@@ -39,8 +39,9 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// An engine on the device with this number, the first one being 0: compiles the kernels and
-    /// copies the tables of the ring, 16 n bytes for each prime.
+    /// An engine on the device with this number, the first one being 0: compiles the kernels,
+    /// unless this process has done so for such a device, and copies the tables of the ring, 16 n
+    /// bytes for each prime.
     ///
     /// # Errors
     /// `gpu.none` if there is no such device, no driver or no compiler; `gpu.ring` for a ring whose
@@ -78,7 +79,8 @@ impl Gpu {
         ring.axes().is_none()
     }
 
-    /// What the device with this number is. It is opened, and the kernels are compiled for it.
+    /// What the device with this number is. It is opened, and the kernels are compiled for it, as
+    /// by [`Gpu::new`].
     ///
     /// # Errors
     /// `gpu.none`, as [`Gpu::new`].

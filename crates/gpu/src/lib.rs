@@ -2,8 +2,8 @@
 //!
 //! [`Gpu`] is an [`Engine`](everlevel_ring::Engine): whatever is generic over engines, such as an
 //! evaluator of BGV and BFV and its bootstrapping, runs on it without a change, and returns the
-//! same bits as on the processor. The driver and the run-time compiler are loaded when an engine is
-//! made, so that nothing of CUDA is needed to build this crate.
+//! same bits as on the processor. The driver and the run-time compiler are loaded when a device is
+//! first opened, so that nothing of CUDA is needed to build this crate.
 //!
 //! Polynomials, switching keys and plaintexts are in the memory of the device; secrets never get
 //! there. All work is enqueued in one stream; [`Gpu::record`] makes one graph of a long

@@ -39,9 +39,11 @@ impl<C> Digit<C> {
 }
 
 impl<C> Column<C> {
-    /// Whether its digits are encrypted in unary, too.
+    /// Whether its digits are encrypted in unary, too. A column whose windows allow a single
+    /// integer has nothing that an index could say.
     pub fn has_index(&self) -> bool {
-        self.digits.iter().any(|d| d.cipher.is_some()) && self.digits.iter().all(Digit::is_indexed)
+        let undecided = |d: &Digit<C>| d.cipher.is_some() && d.low < d.high;
+        self.digits.iter().any(undecided) && self.digits.iter().all(Digit::is_indexed)
     }
 
     /// The ciphertexts of the index; none without one.

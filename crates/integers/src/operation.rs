@@ -84,6 +84,8 @@ operations! {
     Cast(Type) = "cast",
     /// The value modulo 2^k, for the number k of bits of a type.
     Wrap(Type) = "wrap",
+    /// The product of a and b modulo 2^k, likewise.
+    MultiplyWrapped(Type) = "mul_wrapped",
     /// The entry of a public table.
     Lookup(Vec<i128>) = "table",
     /// The number of integers of a sorted public list that are less.
@@ -211,6 +213,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Operation::Add => self.add(a, b),
             Operation::Subtract => self.sub(a, b),
             Operation::Multiply => self.multiplied(a, b),
+            Operation::MultiplyWrapped(kind) => self.mul_wrapped(a, b, *kind),
             Operation::Less => self.lt(a, b),
             Operation::LessOrEqual => self.le(a, b),
             Operation::Greater => self.gt(a, b),

@@ -2,7 +2,8 @@
 
 use everlevel::files::Bounds;
 use everlevel::{
-    Client, Expr, IntegerColumn, KeyPlan, OptIn, Params, Server, Type, Value, ValueRange,
+    Client, Expr, IntegerColumn, KeyPlan, OptIn, Params, Plan, Server, Type, Value, ValueRange,
+    Wrapping,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -140,6 +141,66 @@ fn operators_on_typed_integers() {
     }
     let total = server.compute_total(&(&x + 1)).unwrap();
     assert_eq!(client.decrypt_total::<i64>(&total).unwrap(), a.iter().sum::<i64>() + 4);
+}
+
+/// As `wrapping_add` and so on of Rust's integers.
+#[test]
+fn wrapping_integers() {
+    let (client, server, mut rng) = parties("insecure_bgv-65537-n11", 8);
+    let (a, b) = ([250u8, 3, 128, 0], [9u8, 255, 128, 1]);
+    let mut column =
+        |values: &[u8]| Expr::new(client.encrypt_integers(values, Type::U8, &mut rng).unwrap());
+    let [x, y] = [&a, &b].map(|values| column(values).wrapping(Type::U8));
+    type Plain = fn(u8, u8) -> u8;
+    let cases: Vec<(Wrapping<IntegerColumn>, Plain)> = vec![
+        (&x + &y, |a, b| a.wrapping_add(b)),
+        (&x - y.clone(), |a, b| a.wrapping_sub(b)),
+        (x.clone() * &y, |a, b| a.wrapping_mul(b)),
+        (-&x, |a, _| a.wrapping_neg()),
+        (x.clone() * 31 - 7, |a, _| a.wrapping_mul(31).wrapping_sub(7)),
+        (300 - &y, |_, b| 44u8.wrapping_sub(b)),
+        (&y + i64::MIN, |_, b| b),
+        (3 + 5 * (x.clone() - y.clone()), |a, b| a.wrapping_sub(b).wrapping_mul(5).wrapping_add(3)),
+        (x.clone(), |a, _| a),
+    ];
+    let exact: Vec<Expr<IntegerColumn>> = cases.iter().map(|(x, _)| x.checked()).collect();
+    let found = server.compute_all(&exact).unwrap();
+    for (i, (found, (_, plain))) in found.iter().zip(&cases).enumerate() {
+        let expected: Vec<u8> = a.iter().zip(&b).map(|(a, b)| plain(*a, *b)).collect();
+        assert_eq!(client.decrypt_integers::<u8>(found).unwrap(), expected, "case {i}");
+    }
+    // The left type counts, and holds the right one.
+    let limits = [i16::MAX, i16::MIN, -1];
+    let wide = client.encrypt_integers(&limits, Type::I16, &mut rng).unwrap();
+    let small = client.encrypt_integers(&[1u8, 255, 2], Type::U8, &mut rng).unwrap();
+    let (wide, small) = (Expr::new(wide), Expr::new(small).wrapping(Type::U8));
+    let sum = server.compute(&(wide.wrapping(Type::I16) - &small).checked()).unwrap();
+    let expected = [limits[0] - 1, limits[1].wrapping_sub(255), -3];
+    assert_eq!(client.decrypt_integers::<i16>(&sum).unwrap(), expected);
+    let code = |x: &Wrapping<IntegerColumn>| server.compute(&x.checked()).err().map(|e| e.code());
+    assert_eq!(code(&(&small * wide.wrapping(Type::I16))), Some("integers.type"));
+    assert_eq!(code(&wide.wrapping(Type::U16)), Some("integers.type"));
+    assert_eq!(code(&(wide.lt(0).wrapping(Type::Bool) + 1)), Some("integers.type"));
+}
+
+/// An exact product of 64 bits and a public factor would be too large.
+#[test]
+fn wrapping_products_may_have_64_bits() {
+    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+    let explained = |wrapping: bool| {
+        let plan = Plan::trace(|g| {
+            let x = g.input("x", Type::U64, 3);
+            let product = match wrapping {
+                true => (x.wrapping(Type::U64) * i64::MAX).checked(),
+                false => (&x * i64::MAX).wrapped(Type::U64),
+            };
+            g.output("product", &product);
+            Ok(())
+        });
+        plan.unwrap().explain(&params).map(|estimate| estimate.total().products)
+    };
+    assert!(explained(true).is_ok_and(|products| products > 0));
+    assert_eq!(explained(false).map_err(|e| e.code()), Err("integers.range"));
 }
 
 /// Operators return no errors; what they were asked for is refused when it is to be computed.

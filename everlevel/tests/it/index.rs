@@ -1,6 +1,9 @@
 //! Columns of typed integers with an index, encrypted, computed on and exchanged.
 
-use everlevel::files::{Bounds, Bytes, Metadata};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use everlevel::files::{BoundPolicy, Bounds, Bytes, Metadata, OpenOptions, ReadOptions};
 use everlevel::{
     Client, Error, IntegerColumn, IntegerValue, NamedIntegers, OptIn, Params, Plan, Server, Type,
     general_keys,
@@ -102,6 +105,34 @@ fn an_index_travels_with_its_column() -> Result<(), Error> {
     assert_eq!(code(written(&bits, r#"["x", "x"]"#)?), "wire.malformed");
     assert_eq!(code(written(&bits, r#"["z"]"#)?), "wire.malformed");
     assert_eq!(code(written(&bits, r#"{"x": 1}"#)?), "wire.malformed");
+    Ok(())
+}
+
+/// The stored columns of `everlevel-wire`, whose truth values are joined to their column.
+#[test]
+fn a_stored_index_is_read_and_written_again() -> Result<(), Error> {
+    let stored = |kind: &str| -> PathBuf {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/wire/tests/golden/v2");
+        golden.join(format!("insecure_bgv-257-n8.{kind}"))
+    };
+    let options = OpenOptions::default().accepting(OptIn::InsecureResearch);
+    let client = Client::open(&stored("secret_key"), &options)?;
+    let bytes = fs::read(stored("indexed_columns")).unwrap();
+    let options = ReadOptions::with_bounds(BoundPolicy::Stated);
+    let (found, metadata) =
+        Vec::<NamedIntegers>::from_bytes_with(client.params(), &bytes, &options)?;
+    assert_eq!(metadata, Metadata::from([("written by".into(), "format 2".into())]));
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["x", "x%0.12"]);
+    assert!(found.to_bytes_with(client.params(), &metadata)? == bytes);
+    let x = only(found);
+    assert_eq!(client.decrypt_integers::<i8>(&x)?, [3, -1]);
+    // Digits are counted from -8.
+    assert_eq!(x.steps(), [(0, 7), (0, 8), (0, 9), (0, 10), (0, 11)]);
+    for ((_, least), bit) in x.index().unwrap_or_default() {
+        assert_eq!(client.decrypt_integers::<i64>(&bit)?, [1, i64::from(7 >= least)]);
+    }
+    assert!(x.has_index());
     Ok(())
 }
 

@@ -10,6 +10,7 @@ mod error_codes;
 mod examples;
 mod expressions;
 mod fingerprints;
+mod fuzzed_indexes;
 mod index;
 mod interrupted;
 mod mistakes;

@@ -161,10 +161,16 @@ fn use_ciphertexts(party: &Party, bytes: &[u8]) {
 
 fn use_columns(party: &Party, bytes: &[u8]) {
     let (set, secret) = (party.secret.params(), &party.secret);
-    if let Ok((columns, _)) = columns::from_bytes(set, bytes, &options(BoundPolicy::Stated)) {
+    let read = columns::from_bytes(set, bytes, &options(BoundPolicy::Stated));
+    if let Ok((columns, mut metadata)) = read {
         for column in columns.iter().take(4) {
             let _ = column.compact_for_decryption(set);
         }
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let stated = columns::take_indexes(&mut metadata.clone(), &names);
+        let left = columns::without_indexes(columns.clone(), &mut metadata);
+        assert_eq!(stated.map(drop), left.map(drop));
+        assert!(!metadata.contains_key(columns::INDEXES));
         open_columns(set, columns, |x: &Ciphertext| secret.decrypt(x));
     }
     let any = options(BoundPolicy::Untrusted);

@@ -121,8 +121,11 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
             digits.iter().map(|x| x.compact_for_decryption(set)).collect::<Result<_, _>>()?;
         let low = party.secret.encrypt_at(&party.message, Level(2), &mut rng)?;
         let square = party.evaluator.mul_lazy_aligned(&low, &low)?;
+        let mut stated = metadata.clone();
+        columns::state_indexes(&["age"], &mut stated);
         for (kind, bytes) in [
             ("columns", columns::to_bytes(set, &digits, &metadata)?),
+            ("indexed_columns", columns::to_bytes(set, &with_truth(digits.clone()), &stated)?),
             ("column_results", columns::results_to_bytes(set, &cut, &metadata)?),
             ("params", wire_params::to_bytes(set, &metadata)?),
             ("secret_key", secret_key::expose_to_bytes(&party.secret, &metadata)?.to_vec()),
@@ -152,6 +155,14 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
 fn upload_for(secret: &SecretKey) -> StoredUpload {
     let (mode, owner) = (ModeKind::Ctr, Some(secret.id()));
     StoredUpload { mode, iv: vec![0xc0; 16], aes_key: [0xa5; 16], owner, data: (0..19).collect() }
+}
+
+/// The same columns with a truth value of the index of one.
+fn with_truth([total, age]: [StoredColumn; 2]) -> [StoredColumn; 3] {
+    let name = columns::index_column(&age.name, 0, 5);
+    let bit = StoredDigit { low: 0, high: 1, pad: 0, ..age.digits[0].clone() };
+    let truth = StoredColumn { name, low: 0, high: 1, digits: vec![bit], ..age.clone() };
+    [total, age, truth]
 }
 
 /// A column of two digits, one of them public, and a total.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{
-    Column, Encoded, Encrypted as Whole, IntegersError, Rehearsal, Step, Type, index_level,
+    Column, Encoded, Encrypted as Whole, IntegersError, Interval, Rehearsal, Step, Type,
+    index_level,
 };
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::noop::NoOpCiphertext;
@@ -289,4 +290,19 @@ fn an_index_is_taken_apart_and_put_together() {
         let error = index_level(&bench.params, kind).unwrap_err();
         assert_eq!(error.code(), "integers.type", "{kind}");
     }
+}
+
+/// A ciphertext whose window allows a single integer, as no encryption has one, but files may.
+#[test]
+fn a_single_integer_has_no_index() {
+    let bench = Bench::leveled(SET);
+    let (slots, modulus) = (bench.params.slots(), bench.modulus());
+    let truth = Whole::from(bench.encrypt(&[1, 1], Type::Bool));
+    let mut parts = truth.to_parts(slots, modulus).unwrap();
+    parts.interval = Interval::new(1, 1).unwrap();
+    (parts.digits[0].low, parts.digits[0].pad) = (1, 1);
+    let found = Whole::from_parts(parts, slots, modulus).unwrap();
+    let Whole::Column(x) = found else { panic!("a column") };
+    assert_eq!((x.ciphertexts(), x.steps()), (1, Vec::new()));
+    assert!(!x.has_index() && x.index().is_none());
 }

@@ -52,7 +52,7 @@ fn read(set: &Params, name: &str, bytes: &[u8]) -> Result<(), WireError> {
         "server_keys" => server_keys::from_bytes(set, bytes, &options).map(drop),
         "plaintexts" => plaintexts::from_bytes(set, bytes, &options).map(drop),
         "ciphertexts" => ciphertexts::from_bytes(set, bytes, &options).map(drop),
-        "columns" => columns::from_bytes(set, bytes, &options).map(drop),
+        "columns" | "indexed_columns" => columns::from_bytes(set, bytes, &options).map(drop),
         "product_results" => product_results::from_bytes(set, bytes, &options).map(drop),
         "column_results" => columns::results_from_bytes(set, bytes, &options).map(drop),
         "products" => products::from_bytes(set, bytes, &options).map(drop),

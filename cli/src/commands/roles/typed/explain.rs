@@ -1,6 +1,7 @@
 //! `explain` of programs on typed columns: what they take, before anything is computed.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use everlevel::lab::EvaluationError;
@@ -123,39 +124,95 @@ pub fn explain(asked: &Asked<'_>, common: &Common) -> Result<(), CliError> {
         let like = rehearsal.like(&x, |c: &everlevel::Ciphertext| *c.meta());
         pretended.insert(name, like.map_err(everlevel::Error::from)?);
     }
-    // Of their own, as inputs may be bootstrapped in place.
-    let plain = |(name, x): (&String, &Column<_>)| (name.clone(), x.detached().without_index());
-    let plain: BTreeMap<String, Column<NoOpCiphertext>> = pretended.iter().map(plain).collect();
     let blocks = inputs.blocks() as u64;
-    let found = Estimate::of_program(&rehearsal, asked.program, &pretended, &tables, blocks)
+    let estimate = |without: &dyn Fn(&str) -> bool| {
+        // Of their own, as inputs may be bootstrapped in place.
+        let own = |(name, x): (&String, &Column<NoOpCiphertext>)| {
+            let x = x.detached();
+            (name.clone(), if without(name) { x.without_index() } else { x })
+        };
+        let given: BTreeMap<_, _> = pretended.iter().map(own).collect();
+        Estimate::of_program(&rehearsal, asked.program, &given, &tables, blocks)
+    };
+    let found = estimate(&|_| false)
         .map_err(|e| refused(EvaluationError::Program(e)))?
         .with_seeded_keys(asked.server.memory.seeded_keys);
-    if common.json {
-        return emit_json(&Report::from(&found));
-    }
     let indexed = pretended.iter().filter(|(_, x)| x.has_index()).map(|(name, _)| name.as_str());
-    let indexed: Vec<&str> = indexed.collect();
-    let mut told = found.to_string();
-    if !indexed.is_empty() {
-        let without = Estimate::of_program(&rehearsal, asked.program, &plain, &tables, blocks);
-        told += &of_indexes(&indexed, &found, without.ok().as_ref());
+    let named = |name: &str| asked.program.inputs().any(|input| input == name);
+    let indexes = Indexes::of(&found, indexed, named, |without| estimate(without).ok());
+    if common.json {
+        let Indexes { read, products_without, .. } = indexes;
+        return emit_json(&Explained {
+            cost: Report::from(&found),
+            indexes_read: read,
+            products_without_indexes: products_without,
+        });
     }
-    told += &at_once(rayon::current_num_threads(), found.bootstraps);
-    emit(&told)
+    let at_once = at_once(rayon::current_num_threads(), found.bootstraps);
+    emit(&format!("{found}{indexes}{at_once}"))
 }
 
-/// A line that says what the indexes of these inputs save.
-fn of_indexes(names: &[&str], with: &Estimate, without: Option<&Estimate>) -> String {
-    let (names, products) = (names.join(", "), |x: &Estimate| x.total().products);
-    match without {
-        None => format!("\nWithout the indexes of {names} the program would be refused."),
-        Some(x) if products(x) == products(with) => {
-            format!("\nThe indexes of {names} are not read.")
+/// What a program takes, and what it reads of its arguments.
+#[derive(Serialize)]
+struct Explained {
+    #[serde(flatten)]
+    cost: Report,
+    indexes_read: Vec<String>,
+    products_without_indexes: Option<u64>,
+}
+
+/// Which indexes of its arguments a program reads, and what they save.
+struct Indexes {
+    read: Vec<String>,
+    others: Vec<String>,
+    /// The products without any index; none if the program would be refused then.
+    products_without: Option<u64>,
+}
+
+impl Indexes {
+    /// Of a program that takes `found`; `estimate` finds what it would take without the indexes of
+    /// some arguments. An index is read if what is computed without it alone is something else.
+    fn of<'a>(
+        found: &Estimate,
+        indexed: impl Iterator<Item = &'a str>,
+        named: impl Fn(&str) -> bool,
+        estimate: impl Fn(&dyn Fn(&str) -> bool) -> Option<Estimate>,
+    ) -> Self {
+        let counts = |x: &Estimate| {
+            let total = x.total();
+            (total.products, total.key_switches, total.refreshes)
+        };
+        let is_read = |name: &str| {
+            let without = estimate(&|other| other == name);
+            without.is_none_or(|x| counts(&x) != counts(found))
+        };
+        let all = indexed.map(String::from);
+        let (read, others): (Vec<_>, Vec<_>) = all.partition(|x| named(x) && is_read(x));
+        let products_without = match read.is_empty() {
+            true => Some(found.total().products),
+            false => estimate(&|_| true).map(|x| x.total().products),
+        };
+        Indexes { read, others, products_without }
+    }
+}
+
+/// A line for those that are read, and one for the others.
+impl fmt::Display for Indexes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (read, others) = (self.read.join(", "), self.others.join(", "));
+        match self.products_without {
+            _ if read.is_empty() => {}
+            None => write!(f, "\nWithout the indexes of {read} the program would be refused.")?,
+            Some(products) => write!(
+                f,
+                "\nThe indexes of {read} are read: without them the program would take {products} \
+                 products."
+            )?,
         }
-        Some(x) => format!(
-            "\nThe indexes of {names} are read: without them the program would take {} products.",
-            products(x)
-        ),
+        match others.is_empty() {
+            true => Ok(()),
+            false => write!(f, "\nThe indexes of {others} are not read."),
+        }
     }
 }
 
