@@ -13,11 +13,11 @@ const EXACT: u128 = 1 << 122;
 /// An expression of typed integers ([`Expr::wrapping`]) whose operators `+`, `-` and `*` compute
 /// modulo 2^k, as [`std::num::Wrapping`] does.
 ///
-/// The other operand is one of these or a public `i64`, which counts modulo 2^k. If both have a type
-/// of their own, the result has that of the left one, and a right one whose type does not lie in it
-/// is refused (`integers.type`) when it is computed, as are truth values and ranges, which have no
-/// number of bits. Each operator reduces its result, which takes carries; the exact sum of several
-/// terms that is reduced once takes less ([`Expr::wrapped`]).
+/// The other operand is one of these or a public `i64`, which counts modulo 2^k. If both have a
+/// type of their own, the result has that of the left one, and a right one whose type does not lie
+/// in it is refused (`integers.type`) when it is computed, as are truth values and ranges, which
+/// have no number of bits. Each operator reduces its result, which takes carries; the exact sum of
+/// several terms that is reduced once takes less ([`Expr::wrapped`]).
 ///
 /// ```
 /// use everlevel::{Client, Expr, OptIn, Params, Type};

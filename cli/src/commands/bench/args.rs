@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
+use everlevel_scheme::NoOp;
 
-use super::operations::{ALL, OPERATIONS};
+use super::operations::{ALL, Operations};
 use crate::console::args::SetArg;
 use crate::console::device::Device;
 
@@ -69,7 +70,7 @@ pub struct BootstrapArgs {
 
 /// The names of all operations on typed integers, and `all`.
 fn operations() -> PossibleValuesParser {
-    let names = OPERATIONS.iter().map(|operation| operation.name);
+    let names = Operations::<NoOp>::ALL.iter().map(|operation| operation.name);
     names.chain([ALL]).collect::<Vec<_>>().into()
 }
 
@@ -92,6 +93,10 @@ pub struct IntegersArgs {
     /// comparisons with public integers, such as ge-public, and tables read it
     #[arg(long, conflicts_with = "exhausted")]
     pub indexed: bool,
+    /// Use keys for the operation, as `keygen --program` makes them for a program, instead of
+    /// general ones: rotations then have keys for the levels at which the operation needs them
+    #[arg(long, conflicts_with_all = ["exhausted", "indexed"])]
+    pub own_keys: bool,
     /// The number of values (default: the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub values: Option<u32>,

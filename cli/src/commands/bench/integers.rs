@@ -5,17 +5,17 @@ use std::time::Instant;
 
 use everlevel::lab::ServerEvaluator;
 use everlevel::{
-    Ciphertext, Client, IntegerColumn, Level, NextUse, Params, Plaintext, Server, failure_log2,
-    general_keys,
+    Ciphertext, Client, IntegerColumn, KeyPlan, Level, NextUse, Params, Plaintext, Server,
+    failure_log2, general_keys,
 };
-use everlevel_integers::{Encoded, Integers, IntegersError, Type, index_level};
-use everlevel_scheme::{Arithmetic, Scheme};
+use everlevel_integers::{Encoded, Integers, IntegersError, Rehearsal, Type, index_level};
+use everlevel_scheme::{Arithmetic, NoOp, Scheme};
 use indicatif::ProgressBar;
 use rand_core::CryptoRng;
 use serde::Serialize;
 
 use super::args::IntegersArgs;
-use super::operations::{OPERATIONS, Operation, named};
+use super::operations::{ALL, Operation, Operations, named};
 use crate::commands::parties::server_for;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -174,7 +174,7 @@ impl Bench<'_> {
     /// the bar. An inner error is of an operation that is not for these types.
     fn run(
         &self,
-        operation: &Operation,
+        operation: &Operation<ServerEvaluator>,
         bar: &ProgressBar,
         rng: &mut impl CryptoRng,
     ) -> Result<Result<Report, IntegersError>, CliError> {
@@ -238,6 +238,24 @@ impl Bench<'_> {
     }
 }
 
+/// The keys that an operation on fresh columns needs, as a rehearsal of it shows.
+fn own_keys(params: &Params, args: &IntegersArgs, kind: Type) -> Result<KeyPlan, CliError> {
+    let operation = named::<NoOp>(&args.op).ok_or_else(|| {
+        CliError::usage(format!("--own-keys is for one operation, not for {ALL}"))
+    })?;
+    let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?;
+    let ints = rehearsal.integers()?;
+    let most = operation.longest.entries(&ints);
+    let total = args.values.map_or(most, |n| n as usize);
+    // Columns of the greatest length, and the last one.
+    for count in [total.min(most), total % most].into_iter().filter(|count| *count > 0) {
+        let column = |kind: Type| rehearsal.column(kind, count, |s, zero| s.encrypt(zero));
+        let [a, b, c] = operation.operands.types(kind)?;
+        (operation.run)(&ints, kind, [&column(a)?, &column(b)?, &column(c)?])?;
+    }
+    Ok(rehearsal.keys())
+}
+
 /// Runs the measurement, of one operation or of all.
 pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.set.params, common)?;
@@ -245,7 +263,11 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     let planner = find_planner(&params, None)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let client = Client::new(&params, &mut rng);
-    let plan = general_keys(&params)?;
+    let plan = match args.own_keys {
+        // With those of the bootstrapping before it is measured.
+        true => planner.keys().merge(&own_keys(&params, args, kind)?),
+        false => general_keys(&params)?,
+    };
     let server = server_for(&client, (&planner, &plan), &mut rng, common)?;
     // The tables of bootstrapping are made by the first one.
     let warm = client.encrypt_modular(&[1], &mut rng)?;
@@ -262,7 +284,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
         state,
         values: args.values.map(|n| n as usize),
     };
-    if let Some(operation) = named(&args.op) {
+    if let Some(operation) = named::<ServerEvaluator>(&args.op) {
         let bar = progress(common, "measuring", 1);
         let report = bench.run(operation, &bar, &mut rng)??;
         bar.finish_and_clear();
@@ -275,7 +297,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     }
     // Those that are not for this type are told, and left out.
     let (mut reports, mut refused) = (Vec::new(), Vec::new());
-    for operation in OPERATIONS {
+    for operation in Operations::<ServerEvaluator>::ALL {
         let bar = progress(common, operation.name, 1);
         let found = bench.run(operation, &bar, &mut rng)?;
         bar.finish_and_clear();
