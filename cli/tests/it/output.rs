@@ -86,6 +86,22 @@ fn bench_integers() {
     }
 }
 
+/// With keys that a rehearsal shows, among them those of a shorter last column.
+#[test]
+fn bench_integers_with_keys_for_the_operation() {
+    let run = |op: &'static str| {
+        let mut args = vec!["bench", "integers", "--op", op, "--type", "u8", "--values", "70"];
+        args.extend(["--params", TOY_INTEGERS, "--insecure-research", "--own-keys"]);
+        args
+    };
+    for op in ["lt", "sort", "cumsum"] {
+        let report = json(&run(op));
+        assert_eq!(number(&report, "wrong_values"), 0.0, "{op}");
+        assert_eq!(number(&report, "values"), 70.0);
+    }
+    assert!(usage(&run("all")).contains("--own-keys is for one operation"));
+}
+
 /// One encrypted case of every operation, of unsigned and of signed integers; and no operation of
 /// the library is without one.
 #[test]
