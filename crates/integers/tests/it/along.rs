@@ -180,8 +180,8 @@ fn counts() {
         ("bincount", ranged(31), (77, 100, 0)),
         ("bincount", Type::U8, (322, 357, 0)),
         ("worn", Type::U8, (962, 3801, 37)),
-        ("cumsum", Type::Bool, (1091, 4774, 48)),
-        ("cumsum", Type::U16, (4354, 18130, 182)),
+        ("cumsum", Type::Bool, (1044, 4592, 46)),
+        ("cumsum", Type::U16, (3310, 13412, 132)),
     ];
     let mut found = Vec::new();
     for (name, kind, _) in cases {
