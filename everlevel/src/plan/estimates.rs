@@ -159,27 +159,41 @@ impl Plan {
 }
 
 /// The best of the sets with 128 bits of security for arguments of at most `longest` entries, where
-/// `best` is the best of some sets. If it bootstraps, or if all sets take too much memory, the sets
-/// that use fewer slots are candidates as well.
+/// `best` is the best of some sets. If it bootstraps, the same set with fewer used slots is a
+/// candidate as well, and so are those of sets that take too much memory.
 pub(crate) fn best_of_secure(
     longest: usize,
     minimize: Minimize,
     mut best: impl FnMut(Vec<Params>) -> Result<(Level, Estimate), IntegersError>,
 ) -> Result<(Level, Estimate), IntegersError> {
-    let sets = CANDIDATES.into_iter().map(|name| Params::named(name, OptIn::SecureOnly));
-    let sets = sets.collect::<Result<Vec<_>, _>>()?;
-    match best(sets.clone()) {
-        // Without bootstrapping fewer slots save next to nothing.
-        Ok(found) if !found.1.bootstraps => Ok(found),
-        Ok(found) => match best(fewer_slots(std::slice::from_ref(&found.1.params), longest)) {
-            Ok(fewer) if cost(minimize, &fewer.1) < cost(minimize, &found.1) => Ok(fewer),
-            _ => Ok(found),
-        },
-        // They also take less memory.
-        Err(error @ IntegersError::Memory { .. }) => {
-            best(fewer_slots(&sets, longest)).map_err(|_| error)
+    let least = |x: &(Level, Estimate)| cost(minimize, &x.1);
+    let mut found: Option<(Level, Estimate)> = None;
+    let (mut large, mut refused) = (Vec::new(), None);
+    for name in CANDIDATES {
+        let set = Params::named(name, OptIn::SecureOnly)?;
+        let memory = |e: &IntegersError| matches!(e, IntegersError::Memory { .. });
+        match best(vec![set.clone()]) {
+            Ok(next) if found.as_ref().is_none_or(|best| least(&next) < least(best)) => {
+                found = Some(next);
+            }
+            Ok(_) => {}
+            Err(error) if error.depends_on_set() => {
+                large.extend(memory(&error).then_some(set));
+                refused = refused.filter(memory).or(Some(error));
+            }
+            Err(error) => return Err(error),
         }
-        Err(error) => Err(error),
+    }
+    // Without bootstrapping fewer slots save next to nothing.
+    let own = found.iter().filter(|(_, best)| best.bootstraps).map(|(_, best)| best.params.clone());
+    large.extend(own);
+    let fewer = fewer_slots(&large, longest);
+    let fewer = if fewer.is_empty() { None } else { best(fewer).ok() };
+    match (found, fewer) {
+        (Some(found), Some(fewer)) if least(&fewer) >= least(&found) => Ok(found),
+        (_, Some(fewer)) => Ok(fewer),
+        (Some(found), None) => Ok(found),
+        (None, None) => refused.map_or_else(|| best(Vec::new()), Err),
     }
 }
 

@@ -136,10 +136,10 @@ class Program:
 
         On each set first without bootstrapping, and with it if that does not fit; where arrays are
         short, with the digits that are compared apart and side by side in one ciphertext. If the
-        best of the default sets bootstraps, or all of them take too much memory, also with fewer
-        used slots, such as ``bgv-65537-n15-s1024``, if the rows fill at most a quarter of them. It
-        is run a few times for this, on a scheme that only counts. ``minimise`` is an older name of
-        ``minimize``.
+        best of the default sets bootstraps, also with fewer used slots, such as
+        ``bgv-65537-n15-s1024``, if the rows fill at most a quarter of them; so it is on those that
+        take too much memory. It is run a few times for this, on a scheme that only counts.
+        ``minimise`` is an older name of ``minimize``.
         """
         goals = [goal for goal in (minimize, minimise) if goal is not None] or ["time"]
         if goals[0] not in GOALS or any(goal != goals[0] for goal in goals):
@@ -169,11 +169,11 @@ class Program:
         )
         best = min(plans, key=GOALS[goals[0]], default=None)
         if given is CANDIDATES:
-            if best is None:
-                fewer = sets if large is not None else []
-            else:
-                # Without bootstrapping fewer slots save next to nothing.
-                fewer = [best.params] if best.bootstraps else []
+            # Without bootstrapping fewer slots save next to nothing.
+            fewer = [best.params] if best is not None and best.bootstraps else []
+            if large is not None:
+                planned = {plan.params.name for plan in plans}
+                fewer += [one for one in sets if one.name not in planned]
             plans += self._with_fewer_slots(fewer, rows, accepted)
         if plans:
             return min(plans, key=GOALS[goals[0]])
