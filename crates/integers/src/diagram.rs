@@ -196,13 +196,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// Whether these digits are few enough for a diagram, and have the capacity for it: for their
     /// tables, and a level for each digit but one.
     pub(crate) fn has_room(&self, digits: &[Digit<S::Ciphertext>]) -> bool {
-        let ciphers = || digits.iter().filter_map(|d| d.cipher.as_ref());
-        let count = ciphers().count();
+        let count = digits.iter().filter(|d| d.cipher.is_some()).count();
         let wide = digits.iter().any(|d| d.points() > BASE);
         let depth = TABLES[usize::from(wide)] + count.saturating_sub(1);
-        let needed = self.session().minimum_capacity() + self.level_bits() * depth as f64;
-        let scheme = self.session().scheme();
-        count <= MOST && ciphers().all(|v| scheme.capacity_bits(&v.get()) >= needed)
+        count <= MOST && self.have_depth(digits, depth as u32)
     }
 
     /// Whether Σ 16^i d_i lies in one of these ranges, whose ends belong to them, as 0 or 1.

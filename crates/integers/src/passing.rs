@@ -74,7 +74,7 @@ fn depth_of_tables(mut count: usize) -> u32 {
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Whether digits have the capacity for work of this depth.
-    fn have_depth(&self, digits: &[Digit<S::Ciphertext>], depth: u32) -> bool {
+    pub(crate) fn have_depth(&self, digits: &[Digit<S::Ciphertext>], depth: u32) -> bool {
         let needed = self.session().minimum_capacity() + self.level_bits() * f64::from(depth);
         let scheme = self.session().scheme();
         let mut values = digits.iter().filter_map(|d| d.cipher.as_ref());

@@ -40,7 +40,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             *lowest = self.raised(lowest, ties, (lowest.low - 1, lowest.high), 0)?;
         }
         let sign = |i: usize, x: i64| if i == 0 && x == 0 { 1 } else { x.signum() };
-        if !self.have_room_for_products(&digits) {
+        let depth = TABLE + digits.len().next_power_of_two().trailing_zeros();
+        if !self.have_depth(&digits, depth) {
             let signs = self.map(&digits, sign)?;
             let joined = signs.chunks(GROUP).map(|s| self.weighted(s));
             return self.tree(joined.collect::<Result<_, _>>()?, Question::Sign);
@@ -61,16 +62,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Some((found.next()?, found.next()))
         };
         self.joined_by_products(found.into_iter().filter_map(part).collect())
-    }
-
-    /// Whether differences of digits have the capacity for their tables and for
-    /// [`Integers::joined_by_products`].
-    fn have_room_for_products(&self, digits: &[Digit<S::Ciphertext>]) -> bool {
-        let depth = TABLE + digits.len().next_power_of_two().trailing_zeros();
-        let needed = self.session().minimum_capacity() + self.level_bits() * f64::from(depth);
-        let scheme = self.session().scheme();
-        let mut values = digits.iter().filter_map(|d| d.cipher.as_ref());
-        values.all(|v| scheme.capacity_bits(&v.get()) >= needed)
     }
 
     /// The sign of Σ 16^i d_i from the signs of the digits, of which the lowest is never 0: the
