@@ -242,7 +242,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let question = Question::GreaterOrEqual;
         let several = integers.len() > 1 && !self.is_side_by_side();
         let Some((digits, added)) = self.added_at_once(x, integers, several)? else {
-            let alone = |v: &i128| self.bit("a range", &self.ge(x, *v)?);
+            // Digits do not begin lower: who asks about ranges may have chosen their level.
+            let alone = |v: &i128| {
+                let answer = self.compared_as(x.into(), (*v).into(), question, true)?;
+                self.bit("a range", &answer)
+            };
             return integers.iter().map(alone).collect();
         };
         let last = digits.len() - 1;

@@ -31,6 +31,18 @@ type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
 /// The truth values of the conditions of a part, and the seconds that they take by the model.
 type Found = (Vec<(Condition, Mask<Pretended>)>, f64);
 
+/// What the sessions of servers keep, as [`With::least`] has it: those without keys for
+/// bootstrapping, and for a set that has it those with them. Where digits begin, and which of two
+/// ways decides a comparison, depends on it.
+pub(crate) fn leasts(params: &Params) -> Vec<Option<f64>> {
+    let mut all = vec![None];
+    if params.spec().bootstrap.is_some() {
+        let least = NoOp::blank(params).minimum_capacity();
+        all.extend([Some(least), Some(least + ROOM)]);
+    }
+    all
+}
+
 /// How a query is tried.
 struct With {
     /// The keys of the server; all if there are none here.
@@ -211,10 +223,10 @@ impl Plan {
         by_digits: bool,
     ) -> Result<Option<Starts>, TablesError> {
         let (params, top) = (on.0, Starts::at_top(by_digits));
-        let bootstraps = params.spec().bootstrap.as_ref();
-        let least = bootstraps.map(|_| NoOp::blank(params).minimum_capacity() + ROOM);
-        let with = |publicly| With { keys: None, least, publicly, by_digits };
-        let secret = self.tried(on, rows, plans, with(false), |trial| {
+        let leasts = leasts(params);
+        let most = leasts.last().copied().flatten();
+        let with = |publicly, least| With { keys: None, least, publicly, by_digits };
+        let secret = self.tried(on, rows, plans, with(false, most), |trial| {
             let parts = parts(trial.layout, trial.known);
             let (steps, found) = (params.chain().cheaper_levels(), HashMap::new());
             let mut search = Search { trial, parts, steps, found };
@@ -226,12 +238,20 @@ impl Plan {
             Some(None) => return Ok(None),
             Some(Some(found)) => found,
         };
-        // The public key leaves more noise; and the search takes the first batch for all.
-        let fitting = self.tried(on, rows, plans, with(true), |trial| {
-            let mut levels = [&found, &top].into_iter().take(if found == top { 1 } else { 2 });
-            levels.find(|&starts| trial.fits(starts)).cloned()
-        });
-        Ok(fitting?.flatten())
+        // The public key leaves more noise; the search takes the first batch for all; and with
+        // less to keep digits may take another way, which leaves less.
+        let fits = |starts: &Starts, publicly, least| -> Result<bool, TablesError> {
+            let with = with(publicly, least);
+            Ok(self.tried(on, rows, plans, with, |trial| trial.fits(starts))?.unwrap_or(false))
+        };
+        let mut fitting = found != top;
+        for least in leasts {
+            fitting = fitting && fits(&found, true, least)? && fits(&found, false, least)?;
+        }
+        if fitting {
+            return Ok(Some(found));
+        }
+        Ok(fits(&top, true, most)?.then_some(top))
     }
 
     /// The same for a server in whose session the query is computed, with these keys, or all:

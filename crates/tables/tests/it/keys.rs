@@ -55,3 +55,28 @@ fn keys_of_plans_are_enough() {
         assert!(["scheme.missing-key", "scheme.key-too-short"].contains(&refused), "{refused}");
     }
 }
+
+/// The same for comparisons with many digits.
+#[test]
+fn keys_of_comparisons_of_times_are_enough() {
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let params = secret.params();
+    let bootstrap = everlevel::bootstrap_plan(params).unwrap();
+    let csv = "seen,n\n2026-01-31T12:00:00,5\n2026-01-31T12:00:01,6\n2026-02-01T00:00:00,7\n";
+    let schema = everlevel_tables::Schema::from_json(
+        r#"{"columns": [{"name": "seen", "type": "timestamp", "unit": "s",
+            "low": "2026-01-31T12:00:00", "high": "2026-02-01T00:00:00"},
+            {"name": "n", "type": "integer", "low": 5, "high": 7}]}"#,
+    )
+    .unwrap();
+    let data = everlevel_tables::Data::from_csv(csv.as_bytes(), &schema).unwrap();
+    let table =
+        EncryptedTable::encrypt(TableKey::Secret(secret), &schema, &data, &mut rng, quiet).unwrap();
+    let sql = "select count(*), sum(n) from t where seen > timestamp '2026-01-31 12:00:00'";
+    let plan = Plan::new(sql, &schema).unwrap();
+    let keys = plan.keys(params, 3).unwrap();
+    let server = PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap();
+    let result = table.run(&server, &plan, None, quiet).unwrap();
+    let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
+    assert_eq!(result.read(secret).unwrap(), expected);
+}
