@@ -74,9 +74,8 @@ pub const OWN_MODULUS: &str = "chen-han-table-3-own-modulus";
 pub const CHEN_HAN: &str = "chen_han";
 const BY_CHEN_HAN: [&str; 6] =
     ["--secret", "main-128", "--arithmetic", "bfv", "--digit-removal", CHEN_HAN];
-/// Sets of Ma et al. that are run by a second digit removal, too: by the paper's local null
-/// polynomials where a closed form is planned, and by a closed form the set whose moduli and keys no
-/// other set has.
+/// Sets of Ma et al. that are run by a second digit removal: by the paper's local null polynomials
+/// where a closed form is planned, and by a closed form the set whose moduli no other set has.
 const BY_ANOTHER: [(&str, &str); 5] = [
     ("II-A", "local"),
     ("III-A", "local"),
