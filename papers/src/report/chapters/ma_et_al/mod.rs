@@ -45,7 +45,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
              global ones for B.",
             "The best: any digit removal that the set was run with, or another set with the same \
              plaintexts, moduli and keys here, which is named then: so a baseline stands beside \
-             the best of its ring.",
+             the best of its ring. * is extrapolated, as in the table above.",
         ],
     );
     let compared: Vec<_> = sets.into_iter().map(|set| set.compared).collect();
