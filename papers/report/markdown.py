@@ -15,7 +15,8 @@ def tables(report):
         "`papers/report/page.py`; [index.html](index.html) is the same with plots.\n"
     ]
     for chapter in report["chapters"]:
-        found = [part for part in chapter["parts"] if part["part"] == "table" and part["rows"]]
+        found = [part for part in chapter["parts"] if part["part"] == "table"]
+        found = [part for part in found if part["rows"] or part["missing"]]
         if chapter["id"] in CHAPTERS and found:
             out.append(f"\n## {chapter['title']}\n")
             out += map(table, found)
@@ -28,6 +29,7 @@ def table(t):
         [cell(c, column) for c, column in zip(row, t["columns"], strict=True)] for row in t["rows"]
     ]
     lines = [line(heads), line(["---"] * len(heads)), *map(line, rows)]
+    lines = lines if rows else ["No record.\n"]
     notes = "".join(f"{note}\n" for note in t["notes"])
     missing = f"Not run: {', '.join(t['missing'])}.\n" if t["missing"] else ""
     told = origins(t["origins"])

@@ -100,6 +100,16 @@ class Markdown(unittest.TestCase):
         self.assertIn("| a\\|b | a\\|b | 10.0× faster |\n", told)
         self.assertIn("\nRecorded: a|b, 1 thread of a|b, commit a|b.\n", told)
 
+    def test_what_was_not_run_is_told(self):
+        empty = {**table("job"), "rows": [], "origins": []}
+        told = markdown.tables({"quick": False, "chapters": [chapter("ltv", empty)]})
+        self.assertIn("\nNo record.\n", told)
+        self.assertIn("\nNot run: job.\n", told)
+        self.assertNotIn("| --- |", told)
+        nothing = {**empty, "missing": []}
+        told = markdown.tables({"quick": False, "chapters": [chapter("ltv", nothing)]})
+        self.assertNotIn("###", told)
+
     def test_chapters_that_are_not_of_a_paper_are_left_out(self):
         told = markdown.tables({"quick": True, "chapters": [chapter("peers", table("x"))]})
         self.assertNotIn("###", told)

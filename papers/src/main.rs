@@ -124,15 +124,15 @@ fn run() -> Result<(), CliError> {
     match &command {
         Command::All(args) => report::run(args, common),
         Command::ChenHan { table, args } => {
-            prepare(args)?;
+            prepare(args, *table == ChenHanTable::Table3)?;
             chen_han::run(*table, args, common)
         }
         Command::MaEtAl { table, args } => {
-            prepare(args)?;
+            prepare(args, false)?;
             ma_et_al::run(*table, args, common)
         }
         Command::Ltv { table, args } => {
-            prepare(args)?;
+            prepare(args, false)?;
             ltv::run(*table, args, common)
         }
         Command::Aes(args) => aes::run(args, common),
@@ -143,7 +143,11 @@ fn run() -> Result<(), CliError> {
     }
 }
 
-/// Makes the directory of the records before hours of work, not after.
-fn prepare(args: &TableArgs) -> Result<(), CliError> {
+/// Refuses an option that the table would ignore, and makes the directory of the records before
+/// hours of work, not after.
+fn prepare(args: &TableArgs, has_own_moduli: bool) -> Result<(), CliError> {
+    if args.own_modulus && !has_own_moduli {
+        return Err(CliError::usage("--own-modulus: expected table-3 of chen-han"));
+    }
     args.out.as_deref().map_or(Ok(()), |directory: &Path| record::make_directory(directory))
 }

@@ -7,7 +7,8 @@ use crate::args::TableArgs;
 /// The end of a record's name: what was asked for beside the row.
 pub fn suffix(args: &TableArgs) -> String {
     let method = args.digit_removal.as_ref().map_or_else(String::new, |name| format!("-{name}"));
-    method + if args.quick { "-quick" } else { "" }
+    let modulus = if args.own_modulus { "-own-modulus" } else { "" };
+    method + modulus + if args.quick { "-quick" } else { "" }
 }
 
 /// A parameter as a table shows it: marked where the paper has another one.

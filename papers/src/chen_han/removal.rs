@@ -14,8 +14,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
-use super::sets::removal_spec;
-use super::tables::{RemovalRow, TABLE_3};
+use super::sets::{REMOVAL_LOG_Q, removal_spec};
+use super::tables::{LEVEL_BITS, RemovalRow, TABLE_3};
 use crate::args::TableArgs;
 use crate::record;
 use crate::rows::{self, marked};
@@ -45,6 +45,9 @@ struct Measured {
     floor: Floor,
     table_seconds: f64,
     capacity_bits: [f64; 2],
+    /// log2 of the least moduli before and after, as [`base_bits`]: at the paper's own modulus.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_bits: Option<[f64; 2]>,
     level_before: usize,
     level_after: usize,
     wrong_slots: usize,
@@ -91,7 +94,8 @@ fn one(
     common: &Common,
 ) -> Result<Record, CliError> {
     let row = &TABLE_3[i];
-    let params = Params::new(removal_spec(row, args.quick), OptIn::InsecureResearch)
+    let log_q = if args.own_modulus { row.own_log_q() } else { REMOVAL_LOG_Q };
+    let params = Params::new(removal_spec(row, log_q, args.quick), OptIn::InsecureResearch)
         .map_err(CliError::failure)?;
     let mut rng = ChaCha20Rng::from_rng(&mut everlevel::system_rng().map_err(CliError::failure)?);
     let secret = SecretKey::generate(&params, &mut rng);
@@ -136,6 +140,9 @@ fn one(
             floor: Floor::of(params.cpu(), &cost),
             table_seconds,
             capacity_bits: [evaluator.capacity_bits(&x), evaluator.capacity_bits(&result)],
+            base_bits: args
+                .own_modulus
+                .then(|| [&x, &result].map(|x| base_bits(&params, &evaluator, x))),
             level_before: before,
             level_after: depth(&evaluator, &result),
             wrong_slots: found.iter().zip(&removed).filter(|(a, b)| a != b).count(),
@@ -171,6 +178,15 @@ fn high_digits(params: &Params, values: &[u64], v: u32) -> Vec<u64> {
         .collect()
 }
 
+/// log2 of the least modulus at which the noise of `x` is no more than what rounding adds. HElib
+/// counts the levels of a ciphertext there, a level for [`LEVEL_BITS`] bits: switching it to a
+/// smaller modulus would cost more than it gains.
+fn base_bits<S: Scheme>(params: &Params, scheme: &S, x: &S::Ciphertext) -> f64 {
+    let t = params.plaintext_ring().modulus(scheme.plain_exponent(x)).wide();
+    let above = scheme.noise_bound_bits(x) - params.noise().bound().floor(t);
+    params.modulus_bits(scheme.level(x)) - above.max(0.0)
+}
+
 /// How many squarings in a row until one is refused.
 fn depth(evaluator: &Evaluator, x: &Ciphertext) -> usize {
     std::iter::successors(Some(x.clone()), |x| evaluator.mul(x, x, NextUse::Product).ok()).count()
@@ -193,7 +209,10 @@ fn text(records: &[Record]) -> String {
         "bits used",
         "wrong",
     ];
-    let mut lines = vec![head.map(String::from).to_vec()];
+    let own_modulus = records.iter().flat_map(|r| &r.methods).any(|m| m.base_bits.is_some());
+    let mut head = head.map(String::from).to_vec();
+    head.extend(own_modulus.then(|| format!("levels of {LEVEL_BITS} bits: here")));
+    let mut lines = vec![head];
     for r in records {
         for m in &r.methods {
             let (paper, helib) = match m.method.as_str() {
@@ -205,7 +224,7 @@ fn text(records: &[Record]) -> String {
             let seconds = |figure: Option<f64>| {
                 figure.filter(|_| !r.quick).map_or_else(String::new, |s| s.to_string())
             };
-            lines.push(vec![
+            let mut line = vec![
                 r.row.to_string(),
                 format!("({}, {}, {})", r.paper.p, r.paper.e, r.paper.v),
                 marked(m.method.as_str(), paper.is_some()),
@@ -219,16 +238,29 @@ fn text(records: &[Record]) -> String {
                 paper.map_or_else(String::new, |p| format!("{}/{}", p.1, p.2)),
                 format!("{:.0}", m.capacity_bits[0] - m.capacity_bits[1]),
                 m.wrong_slots.to_string(),
-            ]);
+            ];
+            let levels = m.base_bits.map(|bits| bits.map(|bits| bits / f64::from(LEVEL_BITS)));
+            line.extend(levels.map(|[before, after]| format!("{before:.1}/{after:.1}")));
+            lines.push(line);
         }
     }
     let mut out = table(&lines);
     if let Some(r) = records.first() {
+        let log_q = match own_modulus {
+            true => format!("the paper's, {LEVEL_BITS} bits for each of its levels before"),
+            false => format!("{:.0}", r.log_q),
+        };
         out.push_str(&format!(
-            "\nn = {}, log Q = {:.0}; levels here: squarings in a row modulo p^(e-v), in the \
-             paper: primes of 22 bits of HElib's modulus",
-            r.n, r.log_q
+            "\nn = {}, log Q = {log_q}; levels here: squarings in a row modulo p^(e-v), in the \
+             paper: {LEVEL_BITS} bits of HElib's modulus",
+            r.n
         ));
+        if own_modulus {
+            out.push_str(
+                ", of the least at which the noise is no more than what rounding adds; the last \
+                 column counts so, too",
+            );
+        }
         out.push_str(&format!("\nseconds here: wall time on {}", r.circumstances.machine()));
         out.push_str(match r.quick {
             true => "; quick: a smaller ring, with which the others do not compare",
@@ -239,4 +271,41 @@ fn text(records: &[Record]) -> String {
         });
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use everlevel::lab::NoOp;
+    use everlevel_circuit::digits::DigitKind;
+
+    /// By the bounds alone, without encryption: of the paper's own modulus, either of its methods
+    /// leaves at least its levels, counted as HElib counts them.
+    #[test]
+    fn of_the_papers_own_modulus_at_least_its_levels_are_left() {
+        for row in &TABLE_3 {
+            let spec = removal_spec(row, row.own_log_q(), false);
+            let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+            let dry = NoOp::blank(&params);
+            let levels = |x: &<NoOp as Scheme>::Ciphertext| {
+                base_bits(&params, &dry, x) / f64::from(LEVEL_BITS)
+            };
+            let zeros = vec![0; params.slots()];
+            let x = dry.encrypt(&Plaintext::encode(&params, &zeros).unwrap()).unwrap();
+            assert!((levels(&x) - f64::from(row.halevi_shoup.1)).abs() < 0.1, "{}", levels(&x));
+            let problem = DigitProblem::all_digits(row.p, row.e, row.v);
+            for (kind, (_, before, after)) in
+                [(DigitKind::HaleviShoup, row.halevi_shoup), (DigitKind::ChenHan, row.chen_han)]
+            {
+                assert_eq!(before * LEVEL_BITS, row.own_log_q());
+                let method = DigitMethod::new(kind);
+                let removal = DigitRemoval::for_problem(problem, method).unwrap();
+                let left = levels(&removal.remove(&dry, &x, NextUse::Keep).unwrap());
+                let of = (row.p, row.e, row.v);
+                assert!(left >= f64::from(after), "{of:?}, {method}: {left} levels");
+                // A level of the paper is no product: it takes more of them than the depth is.
+                assert!(before - after > removal.costs().depth, "{of:?}, {method}");
+            }
+        }
+    }
 }

@@ -14,12 +14,19 @@ pub const REMOVAL_LOG_Q: u32 = 910;
 pub const QUICK_LOG_DEGREE: u32 = 10;
 
 /// Sizes of primes with the sum `log_q`: the lowest modulus, words of 50 bits, and three smaller
-/// ones.
+/// ones, or four where one of three would be larger than a word.
 fn split(log_q: u32, base: u32) -> (usize, Vec<u32>) {
     let rest = log_q - base;
     let words = (rest - 96) / 50;
     let fine = rest - 50 * words;
-    (words as usize, vec![fine - 2 * (fine / 3) + 4, fine / 3, fine / 3 - 4])
+    let (third, fourth) = (fine / 3, fine / 4);
+    let largest = fine - 2 * third + 4;
+    let fine_bits = if largest <= 50 {
+        vec![largest, third, third - 4]
+    } else {
+        vec![fine - 3 * fourth + 2, fourth + 1, fourth - 1, fourth - 2]
+    };
+    (words as usize, fine_bits)
 }
 
 /// Weight of the encapsulated secret: 128 bits at q0 with one special prime.
@@ -91,10 +98,12 @@ fn sparse(weight: usize, bound: u64) -> (SecretKind, BootstrapSpec) {
     (SecretKind::Sparse(weight), raised)
 }
 
-/// The parameter set for the removal of digits alone, in BGV.
-pub fn removal_spec(row: &RemovalRow, quick: bool) -> ParamsSpec {
+/// The parameter set for the removal of digits alone, in BGV, with a modulus of `log_q` bits:
+/// [`REMOVAL_LOG_Q`], or [`RemovalRow::own_log_q`].
+pub fn removal_spec(row: &RemovalRow, log_q: u32, quick: bool) -> ParamsSpec {
     let index = row.index[usize::from(quick)];
-    let (words, fine_bits) = split(REMOVAL_LOG_Q, 40);
+    let (words, fine_bits) = split(log_q, 40);
+    let modulus = if log_q == REMOVAL_LOG_Q { String::new() } else { format!("-q{log_q}") };
     ParamsSpec {
         plain_exponent: row.e,
         base_bits: 40,
@@ -103,7 +112,7 @@ pub fn removal_spec(row: &RemovalRow, quick: bool) -> ParamsSpec {
         special: 4,
         digit_size: 4,
         ..ParamsSpec::new(
-            format!("chen-han-removal-{}-{}-{}-m{index}", row.p, row.e, row.v),
+            format!("chen-han-removal-{}-{}-{}{modulus}-m{index}", row.p, row.e, row.v),
             index,
             row.p,
         )
@@ -121,7 +130,9 @@ pub fn all() -> impl Iterator<Item = ParamsSpec> {
             recrypt_spec(row, variant, arithmetic, BootstrapMode::Thin, false)
         })
     };
-    let removals = TABLE_3.iter().map(|row| removal_spec(row, false));
+    let removals = TABLE_3.iter().flat_map(|row| {
+        [REMOVAL_LOG_Q, row.own_log_q()].map(|log_q| removal_spec(row, log_q, false))
+    });
     TABLE_5.iter().flat_map(of).chain(removals)
 }
 
@@ -130,6 +141,19 @@ mod tests {
     use super::*;
     use crate::chen_han::tables::TABLE_4;
     use everlevel::{OptIn, Params};
+
+    #[test]
+    fn sizes_add_up_to_the_modulus_and_none_is_above_a_word() {
+        for log_q in 300..1400 {
+            for base in [34, 36, 40, 44, 47] {
+                let (words, fine) = split(log_q, base);
+                assert_eq!(base + 50 * words as u32 + fine.iter().sum::<u32>(), log_q);
+                assert!(fine.iter().all(|bits| (28..=50).contains(bits)), "{log_q}: {fine:?}");
+            }
+        }
+        // The paper's largest: 56 and 42 levels of 22 bits.
+        assert_eq!([1, 5].map(|i: usize| TABLE_3[i].own_log_q()), [1232, 924]);
+    }
 
     #[test]
     fn the_moduli_have_the_sizes_of_the_paper() {

@@ -73,6 +73,9 @@ pub const TABLE_5: [Row; 6] = [
     row(15, 806, 257, 2, 126.2, (23, 7, 42.1, 7.4, 196.0)),
 ];
 
+/// Bits of the modulus that HElib counted as a level in 2018: its primes have 44 and count twice.
+pub const LEVEL_BITS: u32 = 22;
+
 /// A row of table 3: (p, e, v), the ring, the seconds and levels (before, after) of the paper for
 /// Halevi–Shoup and for its own method, and the CPU seconds of HElib 3e337a6 for both, measured on
 /// two cores of an AMD EPYC (Zen 4), n = 2^14, log2 Q = 910.
@@ -93,6 +96,13 @@ pub struct RemovalRow {
     pub chen_han: (f64, u32, u32),
     /// HElib: seconds for either (absent where it was not measured).
     pub helib: Option<(f64, f64)>,
+}
+
+impl RemovalRow {
+    /// log2 of the paper's own modulus: that of its levels before, which are those of both methods.
+    pub const fn own_log_q(&self) -> u32 {
+        LEVEL_BITS * self.chen_han.1
+    }
 }
 
 const fn removal(

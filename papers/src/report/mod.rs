@@ -129,14 +129,12 @@ fn list(
     let row = |(job, found): &(&Job, Option<Stored>)| {
         let seconds = runner::duration(estimates.of([*job].into_iter()));
         let origin = found.as_ref().and_then(Stored::origin);
-        vec![
-            job.name.clone(),
-            seconds,
-            found.as_ref().map_or_else(|| "none".into(), place),
-            origin.map_or_else(|| "-".into(), |o| o.commit),
-        ]
+        let [commit, machine] = origin
+            .map_or_else(|| ["-", "-"].map(String::from), |o| [o.commit.clone(), machine(&o)]);
+        let record = found.as_ref().map_or_else(|| "none".into(), place);
+        vec![job.name.clone(), seconds, record, commit, machine]
     };
-    let head = ["job", "about", "record", "commit"].map(String::from).to_vec();
+    let head = ["job", "about", "record", "commit", "machine"].map(String::from).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(jobs.iter().map(row)).collect();
     let left = runner::duration(estimates.of(missing.iter().copied()));
     emit(&format!(
@@ -146,6 +144,15 @@ fn list(
         jobs.len(),
         missing.len()
     ))
+}
+
+/// The threads, as far as the record says, and the processor.
+fn machine(origin: &Origin) -> String {
+    match origin.threads {
+        0 => origin.cpu.clone(),
+        1 => format!("1 thread of {}", origin.cpu),
+        threads => format!("{threads} threads of {}", origin.cpu),
+    }
 }
 
 /// A line for each commit and processor that records are of, with how many these are.

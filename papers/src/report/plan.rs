@@ -68,13 +68,21 @@ const BOOTSTRAPPED_QUICK: [&str; 7] = [
 const EXPLAINED: [&str; 2] = ["bgv-65537-n15", "bfv-127-n14"];
 const EXPLAINED_QUICK: [&str; 2] = ["insecure_bgv-65537-n11", "insecure_bfv-127e2-n8"];
 
+/// Table 3 of Chen and Han at the paper's own moduli.
+pub const OWN_MODULUS: &str = "chen-han-table-3-own-modulus";
 /// The digit removal of Chen and Han, and what their tables 4 and 5 took it with.
 pub const CHEN_HAN: &str = "chen_han";
 const BY_CHEN_HAN: [&str; 6] =
     ["--secret", "main-128", "--arithmetic", "bfv", "--digit-removal", CHEN_HAN];
-/// The local null polynomials of Ma et al., and their sets for which a closed form is planned.
-pub const LOCAL: &str = "local";
-const BY_CLOSED_FORM: [&str; 4] = ["II-A", "III-A", "IV-A", "V-A"];
+/// Sets of Ma et al. that are run by a second digit removal: by the paper's local null polynomials
+/// where a closed form is planned, and by a closed form the set whose moduli no other set has.
+const BY_ANOTHER: [(&str, &str); 5] = [
+    ("II-A", "local"),
+    ("III-A", "local"),
+    ("IV-A", "local"),
+    ("V-A", "local"),
+    ("IV-B", "paterson_stockmeyer"),
+];
 
 /// Runs of AES: set, chain (of LTV; else BGV), method, threads.
 const AES_RUNS: [(&str, Option<&str>, &str, &str); 19] = [
@@ -230,6 +238,13 @@ impl Plan {
                     }
                 }
             }
+            if *table == ChenHanTable::Table3 && !self.quick {
+                let base = [&base[..], &["--own-modulus"]].concat();
+                for row in 1..=rows {
+                    let name = format!("{group}-row-{row}-own-modulus");
+                    self.add(OWN_MODULUS, &base, name, &["--row", &row.to_string()]);
+                }
+            }
         }
     }
 
@@ -262,9 +277,9 @@ impl Plan {
                         );
                     }
                     if *table == MaEtAlTable::Table6 && !self.quick {
-                        for set in BY_CLOSED_FORM {
-                            let own = ["--set", set, "--digit-removal", LOCAL];
-                            self.add(&group, &base, format!("{group}-ma-{set}-{LOCAL}"), &own);
+                        for (set, method) in BY_ANOTHER {
+                            let own = ["--set", set, "--digit-removal", method];
+                            self.add(&group, &base, format!("{group}-ma-{set}-{method}"), &own);
                         }
                     }
                 }
@@ -293,9 +308,9 @@ impl Plan {
             let way = chain.map_or_else(String::new, |chain| format!("{chain}-"));
             let name = format!("aes-{short}-{way}{method}-{threads}");
             self.add(AES, &base, name.clone(), &own);
-            // Both rows of LTV's table 6.
-            let hybrid = !set.contains("windows") && !set.contains("binary");
-            if (chain, method, threads, hybrid) == (Some("prime-power"), "bit-sliced", "2", true) {
+            // Both rows of LTV's table 6: by the paper's digits, and by those of the sets here.
+            let told = !set.contains("windows");
+            if (chain, method, threads, told) == (Some("prime-power"), "bit-sliced", "2", true) {
                 let own = [&own[..], &["--keys", "polynomials"]].concat();
                 self.add(AES, &base, format!("{name}-polynomials"), &own);
             }

@@ -35,6 +35,9 @@ fn tables() {
     }
     // A closed form needs the 2B + 1 values of one digit.
     n("table-3 --row 4 --quick --digit-removal global", &["grid"]);
+    n("table-5 --quick --own-modulus", &["--own-modulus", "table-3"]);
+    refused(&["ma-et-al", "degrees", "--own-modulus"], &["--own-modulus", "table-3"]);
+    refused(&["ltv", "table-1", "--own-modulus"], &["--own-modulus", "table-3"]);
     let path = file("occupied", "");
     n(&format!("table-5 --quick --row 1 --out {path}"), &["--out", "directory"]);
 }

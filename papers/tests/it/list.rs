@@ -120,6 +120,11 @@ fn records_are_of_the_commits_that_their_page_names() {
     // The same, counted, below the list.
     let out = papers_in(Path::new(SOURCES), &["all", "--full", "--list", "--out", "none"]);
     let text = String::from_utf8(out.stdout).unwrap();
+    let head = text.lines().next().unwrap_or_default();
+    assert!(head.contains("commit") && head.ends_with("machine"), "{head}");
+    let job = text.lines().find(|line| line.starts_with("chen-han-table-5-row-1-main-128-bfv "));
+    let job = job.expect("a job of one thread");
+    assert!(job.contains("1 thread of ") && job.contains("papers/results"), "{job}");
     let counted = |line: &str| line.split_once(" at ").and_then(|(n, _)| n.parse::<usize>().ok());
     assert_eq!(text.lines().filter_map(counted).sum::<usize>(), timed, "{text}");
 }

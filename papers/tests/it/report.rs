@@ -186,6 +186,22 @@ fn the_page_in_the_sources_is_current() {
     assert_eq!(texts, ["V", "ma-V-A", "ma-V-A"]);
     let ratio = of_ring[5]["value"].as_f64().unwrap() / 688.0;
     assert!((of_ring[7]["value"].as_f64().unwrap() - ratio).abs() < 1e-12 && ratio < 1.0);
+    // The paper, its method here and the best here, of every row; a baseline of Ma et al. has the
+    // best of its ring.
+    for id in ["chen-han-table-4-methods", "chen-han-table-5-methods", "ma-et-al-table-6-methods"] {
+        for row in part(id)["rows"].as_array().unwrap() {
+            assert!((1..=3).all(|i: usize| row[i]["value"].as_f64().is_some()), "{id}: {row}");
+        }
+    }
+    let sets = part("ma-et-al-table-6-methods")["rows"].as_array().unwrap();
+    let baseline = sets.iter().find(|row| row[0]["text"] == "ma-II").expect("the baseline");
+    assert!(baseline[8]["text"].as_str().unwrap().starts_with("ma-II-A, "), "{baseline}");
+    assert!(baseline[3]["value"].as_f64() < baseline[2]["value"].as_f64(), "{baseline}");
+    // The plots of the first page say what is gained by machine and code, and what by the method.
+    for id in ["fig-chen-han-seconds", "fig-ma-et-al-seconds", "fig-aes-seconds"] {
+        let notes = part(id)["notes"].to_string();
+        assert!(notes.contains("× as fast as the paper, which is what machine"), "{id}: {notes}");
+    }
     let Some(page) = page(out.path()) else { return };
     assert!(page.contains("Recorded: ") && !page.contains(">Run: "));
     assert!(page.len() < 1_500_000, "{} bytes", page.len());

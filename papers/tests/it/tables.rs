@@ -207,22 +207,43 @@ fn there_is_a_record_of_every_row() {
     }
 }
 
-/// Table 3 of Chen and Han counts levels as HElib did, as primes of 22 bits: of the paper's own
-/// modulus, what digits take here leaves at least as many, by either of its methods.
+/// Table 3 of Chen and Han counts levels as HElib did, 22 bits each: the recorded runs at the
+/// paper's own moduli leave at least as many, by either of its methods.
 #[test]
 fn digits_leave_at_least_the_levels_of_the_paper() {
     let records = read_records(&recorded_directory());
     for row in 1..=6 {
-        let record = &records[&format!("chen-han-table-3-row-{row}")];
-        for name in ["halevi_shoup", "chen_han"] {
-            let of_paper = |i: usize| record["paper"][name][i].as_f64().expect("levels");
+        let name = format!("chen-han-table-3-row-{row}-own-modulus");
+        let record = records.get(&name).unwrap_or_else(|| panic!("no record {name}"));
+        assert_eq!(wrong_slots(record), 0, "{name}");
+        for method in ["halevi_shoup", "chen_han"] {
+            let of_paper = |i: usize| record["paper"][method][i].as_f64().expect("levels");
             let methods = record["methods"].as_array().expect("methods");
-            let here = methods.iter().find(|m| m["method"] == name).expect("the method");
-            let bits = |i: usize| here["capacity_bits"][i].as_f64().expect("bits");
-            let left = of_paper(1) - (bits(0) - bits(1)) / 22.0;
-            assert!(left >= of_paper(2), "row {row}, {name}: {left} levels");
+            let here = methods.iter().find(|m| m["method"] == method).expect("the method");
+            let levels = |i: usize| here["base_bits"][i].as_f64().expect("bits") / 22.0;
+            let log_q = record["log_q"].as_f64().expect("the modulus");
+            assert!((log_q / 22.0 - of_paper(1)).abs() < 0.1, "{name}: {log_q}");
+            assert!((levels(0) - of_paper(1)).abs() < 0.1, "{name}: {} levels", levels(0));
+            assert!(levels(1) >= of_paper(2), "{name}, {method}: {} levels", levels(1));
         }
     }
+}
+
+/// In a small ring the option counts levels and says so; without it, records have no such count.
+#[test]
+fn levels_are_counted_at_the_papers_own_modulus() {
+    let args = ["chen-han", "table-3", "--quick", "--row", "5", "--digit-removal", "chen_han"];
+    let run = |extra: &[&str]| json(&[&args[..], extra].concat())[0].clone();
+    let (usual, own) = (run(&[]), run(&["--own-modulus"]));
+    assert!((own["log_q"].as_f64().unwrap() - 32.0 * 22.0).abs() < 1.0, "{own}");
+    assert!((usual["log_q"].as_f64().unwrap() - 910.0).abs() < 1.0, "{usual}");
+    let bits = own["methods"][0]["base_bits"].as_array().unwrap();
+    let bits: Vec<f64> = bits.iter().map(|bits| bits.as_f64().unwrap()).collect();
+    assert!(bits.len() == 2 && bits[0] > bits[1] && bits[1] >= 18.0 * 22.0, "{bits:?}");
+    assert!(usual["methods"][0].get("base_bits").is_none(), "{usual}");
+    assert_eq!((wrong_slots(&own), wrong_slots(&usual)), (0, 0));
+    let text = success(&[&args[..], &["--own-modulus"]].concat());
+    assert!(text.contains("levels of 22 bits: here") && text.contains("the paper's, 22"), "{text}");
 }
 
 #[test]

@@ -98,7 +98,35 @@ pub fn table<'a>(
     })
 }
 
-/// The same as bars on a logarithmic axis.
+/// How many times faster than the paper, from the least to the most: by its method, which is what
+/// machine and code do, and by the best; none without both.
+fn gained(rows: &[Compared]) -> Option<String> {
+    let range = |seconds: fn(&Compared) -> Option<f64>| {
+        let gain = |row: &Compared| Some(row.paper? / seconds(row)?);
+        let gains: Vec<f64> = rows.iter().filter_map(gain).collect();
+        let least = gains.iter().copied().reduce(f64::min)?;
+        let most = gains.iter().copied().reduce(f64::max)?;
+        Some(format!("{}× to {}×", factor(least), factor(most)))
+    };
+    Some(format!(
+        "The paper's method here is {} as fast as the paper, which is what machine and code do; \
+         the best here is {} as fast.",
+        range(|row| row.method)?,
+        range(Compared::best_seconds)?
+    ))
+}
+
+/// A factor with three digits, or all of its whole ones.
+fn factor(value: f64) -> String {
+    let digits = [100.0, 10.0].iter().filter(|least| value < **least).count();
+    let text = format!("{value:.digits$}");
+    match text.len().checked_sub(3) {
+        Some(at @ 1..) if digits == 0 => format!("{},{}", &text[..at], &text[at..]),
+        _ => text,
+    }
+}
+
+/// The same as bars on a logarithmic axis, with what is gained in words.
 pub fn drawn(
     id: &str,
     [title, description]: [&str; 2],
@@ -114,6 +142,7 @@ pub fn drawn(
     // Without a record of the paper's method there is nothing to set apart.
     let all = all.into_iter().filter(|s| s.values.iter().any(Option::is_some)).collect();
     let groups = rows.iter().map(|row| row.name.clone()).collect();
+    let notes = gained(rows).into_iter().chain(notes).collect();
     let plot = bars(title, description, "seconds (logarithmic)", groups, all)?;
     Some(figure(id, command, notes, BarPlot { log: true, ..plot }))
 }
@@ -144,6 +173,12 @@ mod tests {
         // The ratios of machine and code and of the method make up that of both.
         let [code, method, both] = [4, 5, 6].map(|i| values[i].unwrap());
         assert!((code * method - both).abs() < 1e-12);
+        let rows = [row.clone(), Compared { paper: Some(12000.0), ..row.clone() }];
+        let told = gained(&rows).unwrap();
+        assert!(told.contains("here is 6.67× to 1,333× as fast as"), "{told}");
+        assert!(told.contains("the best here is 40.0× to 8,000× as fast."), "{told}");
+        assert_eq!(gained(&[Compared { method: None, ..row.clone() }]), None);
+        assert_eq!([0.5, 12.34, 205.4, 1535.0].map(factor), ["0.50", "12.3", "205", "1,535"]);
         let none = Compared { ways: vec![], ..row };
         assert_eq!(none.best_seconds(), None);
         assert_eq!(none.cells().len(), cells.len());

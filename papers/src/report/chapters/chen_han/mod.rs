@@ -1,11 +1,14 @@
 //! Chen and Han 2018.
 
 mod compared;
+mod levels;
 mod names;
 
 use serde_json::Value;
 
-use self::names::{T1, T2, T3, T4, T5, is_the_papers, problem, space, way};
+use self::names::{
+    BITS_OF_A_LEVEL, T1, T2, T3, T4, T5, bits_used, is_the_papers, problem, space, way,
+};
 use crate::report::model::{Cell, Chapter, Column, Fields, Figure, Kind, column};
 use crate::report::parts::{add, bars, figure, series, shown};
 use crate::report::plot::Bars;
@@ -14,8 +17,6 @@ use crate::rows::marked;
 
 /// The most characters of a list of degrees.
 const DEGREES_SHOWN: usize = 28;
-/// Bits of the modulus that HElib counted as a level when the paper was written.
-const BITS_OF_A_LEVEL: f64 = 22.0;
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
@@ -49,6 +50,9 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "products in a row",
     ));
     add(&mut chapter, removal(records));
+    if !records.quick() {
+        add(&mut chapter, levels::table(records));
+    }
     add(
         &mut chapter,
         recrypt(records, T4, "Table 4: full bootstrapping, every coefficient of every slot"),
@@ -164,8 +168,6 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
         column("bits used", "paper", Kind::Paper),
         column("bits used", "here", Kind::Here),
         column("bits used", "here ÷ paper", Kind::Ratio),
-        column("HElib's levels after", "paper", Kind::Paper),
-        column("HElib's levels after", "here", Kind::Here),
         column("", "wrong", Kind::Wrong),
     ];
     let mut rows = Vec::new();
@@ -180,8 +182,7 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
             };
             let of_paper = |i: usize| r.number(&format!("{key}.{i}")).filter(|_| !key.is_empty());
             let [paper, before, after] = [0, 1, 2].map(of_paper);
-            let used =
-                m.number("capacity_bits.0").zip(m.number("capacity_bits.1")).map(|(a, b)| a - b);
+            let used = bits_used(m);
             let used_by_paper = before.zip(after).map(|(a, b)| BITS_OF_A_LEVEL * (a - b));
             let levels = |a: Option<f64>, b: Option<f64>| {
                 a.zip(b).map_or_else(String::new, |(a, b)| format!("{a} / {b}"))
@@ -202,23 +203,21 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
                 Cell::exact(used_by_paper),
                 Cell::digits(used, 0),
                 Cell::ratio(used, used_by_paper.filter(|_| !records.quick())),
-                Cell::exact(after),
-                Cell::digits(before.zip(used).map(|(b, u)| b - u / BITS_OF_A_LEVEL), 1),
                 Cell::exact(m.number("wrong_slots")),
             ]);
         }
     }
     let mut table = records.table(
         T3,
-        "Table 3: removing digits, timed",
+        "Table 3: removing digits, timed beside HElib",
         &columns,
         rows,
         &[
-            "Levels here: squarings in a row modulo p^(e−v) until the bound refuses one. A level \
-             of the paper is one of HElib's, a prime of 22 bits of the modulus (`FHE_pSize` in \
-             the FHEContext.h of 2018), whatever a squaring takes. So the paper's levels before \
-             are its modulus, and what it used is known in bits; its levels after, here, are \
-             those that are left of its own modulus by the bits used here.",
+            "All rows at the 910 bits of the modulus that HElib was run with here, whatever the \
+             paper's was. Levels here: squarings in a row modulo p^(e−v) until the bound refuses \
+             one. A level of the paper is 22 bits of HElib's modulus, whatever a squaring takes, \
+             so that what it used is known in bits; bits used here: by how much the capacity \
+             shrinks.",
             "p = 2 is run over the ring of index 21845 = 5 · 17 · 257, as 2 divides powers of two.",
         ],
     );

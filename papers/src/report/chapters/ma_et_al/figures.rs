@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::names::{DEGREES, T6, largest, modulus, starred};
+use super::names::{DEGREES, T6, by_set, largest, modulus, starred};
 use crate::ma_et_al::results::is_the_papers;
 use crate::report::chapters::methods::{self, Compared, Way};
 use crate::report::model::{Fields, Figure};
@@ -50,27 +50,62 @@ pub fn degrees_drawn(records: &Records<'_>) -> Option<Figure> {
     ))
 }
 
-/// Sets of table 6, each by every digit removal that it was run with; the paper's are those of
-/// HElib, local null polynomials and the grid.
-pub fn compared(records: &Records<'_>) -> Vec<Compared> {
-    let mut rows: Vec<Compared> = Vec::new();
-    for (_, stored) in records.of(T6).filter(|_| !records.quick()) {
-        let (r, name) = (&stored.value, starred(&stored.value));
-        let removal = r.text("digit_removal");
-        let at = rows.iter().position(|row| row.name == name).unwrap_or_else(|| {
-            let paper = r.number("paper.seconds.2");
-            rows.push(Compared { name, paper, method: None, ways: Vec::new() });
-            rows.len() - 1
-        });
-        if is_the_papers(&removal) {
-            rows[at].method = r.number("seconds_total");
-        }
-        rows[at].ways.extend(Way::of(r, "seconds_total", removal));
-    }
-    rows
+/// A set of table 6.
+pub struct Set {
+    /// By every digit removal that it was run with.
+    pub compared: Compared,
+    parameters: Parameters,
 }
 
-pub fn seconds(records: &Records<'_>) -> Option<Figure> {
+/// What sets may have in common: plaintexts, ring, moduli and keys.
+type Parameters = [Option<f64>; 7];
+
+fn parameters(r: &Value) -> Parameters {
+    ["p", "r", "n", "log_q", "log_p", "keys.log_q0_r", "keys.h"].map(|key| r.number(key))
+}
+
+/// Sets of table 6; the paper's digit removals are those of HElib, local null polynomials and the
+/// grid.
+pub fn sets(records: &Records<'_>) -> Vec<Set> {
+    let runs = if records.quick() { Vec::new() } else { by_set(records) };
+    let mut found: Vec<Set> = Vec::new();
+    for r in runs {
+        let (name, removal) = (starred(r), r.text("digit_removal"));
+        let at = found.iter().position(|set| set.compared.name == name).unwrap_or_else(|| {
+            let paper = r.number("paper.seconds.2");
+            let compared = Compared { name, paper, method: None, ways: Vec::new() };
+            found.push(Set { compared, parameters: parameters(r) });
+            found.len() - 1
+        });
+        let set = &mut found[at].compared;
+        if is_the_papers(&removal) {
+            set.method = r.number("seconds_total");
+        }
+        set.ways.extend(Way::of(r, "seconds_total", removal));
+    }
+    found
+}
+
+/// The same, each also by what other sets with its parameters were run with.
+pub fn beside_others(sets: &[Set]) -> Vec<Compared> {
+    let of = |(i, set): (usize, &Set)| {
+        let known = set.parameters.iter().all(Option::is_some);
+        let alike =
+            |(k, other): &(usize, &Set)| known && *k != i && other.parameters == set.parameters;
+        let mut ways = set.compared.ways.clone();
+        for (_, other) in sets.iter().enumerate().filter(alike) {
+            ways.extend(other.compared.ways.iter().map(|way| {
+                let name = format!("{}, {}", other.compared.name, way.name);
+                Way { name, ..way.clone() }
+            }));
+        }
+        Compared { ways, ..set.compared.clone() }
+    };
+    sets.iter().enumerate().map(of).collect()
+}
+
+/// Times of all sets on one look.
+pub fn seconds(records: &Records<'_>, sets: &[Compared]) -> Option<Figure> {
     let title = "General bootstrapping: the paper, its method here, the best here";
     let description = "seconds of one general bootstrapping for each set of table 6, on a \
                        logarithmic axis: the paper's, the same method here, and the fastest here";
@@ -79,13 +114,13 @@ pub fn seconds(records: &Records<'_>) -> Option<Figure> {
         "fig-ma-et-al-seconds",
         [title, description],
         records.plan.command(T6),
-        &compared(records),
+        sets,
         notes,
     )
 }
 
 /// Parts of each set's whole, the paper's (at its own ring, hence not beside small ones) above
-/// those found here.
+/// those found here, by its method where that was run.
 fn parts(
     records: &Records<'_>,
     names: &[&str],
@@ -94,8 +129,9 @@ fn parts(
     share: bool,
 ) -> (Vec<String>, Vec<Bars>) {
     let (mut groups, mut values) = (Vec::new(), vec![Vec::new(); names.len()]);
-    for (_, stored) in records.of(T6) {
-        let r = &stored.value;
+    let mut sets = by_set(records);
+    sets.dedup_by_key(|r| r.text("set"));
+    for r in sets {
         for (of, keys) in [(", paper", paper), ("", here)] {
             if records.quick() && !of.is_empty() {
                 continue;
@@ -147,4 +183,41 @@ pub fn capacity(records: &Records<'_>) -> Option<Figure> {
         vec![],
         BarPlot { stacked: true, ..plot },
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn set(name: &str, log_q: Option<f64>, ways: &[(&str, f64)]) -> Set {
+        let way = |&(way, seconds): &(&str, f64)| {
+            Way::of(&json!({ "seconds": seconds }), "seconds", way.into())
+        };
+        let ways: Vec<Way> = ways.iter().filter_map(way).collect();
+        let compared = Compared { name: name.into(), paper: Some(100.0), method: None, ways };
+        let r = json!({ "p": 8191, "r": 1, "n": 44100, "log_q": log_q, "log_p": 450.0,
+            "keys": { "log_q0_r": 95.0, "h": 24 } });
+        Set { compared, parameters: parameters(&r) }
+    }
+
+    #[test]
+    fn the_best_is_of_a_set_with_the_same_parameters() {
+        let sets = [
+            set("ma-IV", Some(1350.0), &[("chen_han", 332.0)]),
+            set("ma-IV-A", Some(1350.0), &[("local", 36.0), ("paterson_stockmeyer", 34.5)]),
+            set("ma-IV-B", Some(1364.0), &[("global", 168.0)]),
+            // Of which nothing is known, not even that they are alike.
+            set("ma-X", None, &[("global", 9.0)]),
+            set("ma-Y", None, &[("global", 8.0)]),
+        ];
+        let beside = beside_others(&sets);
+        let best: Vec<&str> =
+            beside.iter().filter_map(|row| Some(row.best()?.name.as_str())).collect();
+        let closed = ["ma-IV-A, paterson_stockmeyer", "paterson_stockmeyer"];
+        assert_eq!(best, [closed[0], closed[1], "global", "global", "global"]);
+        assert_eq!([0, 1, 2, 3].map(|i: usize| beside[i].ways.len()), [3, 3, 1, 1]);
+        // By itself a set has no way of others.
+        assert_eq!(sets[0].compared.best().map(|way| way.seconds), Some(332.0));
+    }
 }
