@@ -308,9 +308,9 @@ impl Plan {
             let way = chain.map_or_else(String::new, |chain| format!("{chain}-"));
             let name = format!("aes-{short}-{way}{method}-{threads}");
             self.add(AES, &base, name.clone(), &own);
-            // Both rows of LTV's table 6: by the paper's digits, and by those of the sets here.
-            let told = !set.contains("windows");
-            if (chain, method, threads, told) == (Some("prime-power"), "bit-sliced", "2", true) {
+            // Both rows of LTV's table 6.
+            let hybrid = !set.contains("windows") && !set.contains("binary");
+            if (chain, method, threads, hybrid) == (Some("prime-power"), "bit-sliced", "2", true) {
                 let own = [&own[..], &["--keys", "polynomials"]].concat();
                 self.add(AES, &base, format!("{name}-polynomials"), &own);
             }
