@@ -111,7 +111,7 @@ pub use column::{Column, Operand};
 pub use context::{IntegerScheme, Integers, TablePlans, WindowObserver};
 pub use encode::Encoded;
 pub use error::IntegersError;
-pub use estimate::{Estimate, EstimatedStep, best_estimate};
+pub use estimate::{Estimate, EstimatedInput, EstimatedStep, best_estimate};
 pub use index::index_level;
 pub use interval::Interval;
 pub use known::{EncryptedConstant, Relation};
