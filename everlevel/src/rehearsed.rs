@@ -2,17 +2,25 @@
 
 use everlevel_bgv::Ciphertext;
 use everlevel_integers::{Column, Rehearsal};
-use everlevel_ring::Engine;
+use everlevel_ring::{Basis, Engine};
 use everlevel_scheme::{KeyPlan, Level, Meta, NoOp, Params};
 
 use crate::error::Error;
 use crate::server::Server;
 
+/// Whether the keys of a server are all of these, and others.
+pub(crate) fn covers<E: Engine>(server: &Server<E>, wanted: &KeyPlan) -> bool {
+    let held = server.keys().plan();
+    let holds = |own: Option<&Basis>, basis: &Basis| own.is_some_and(|own| basis.is_subset(*own));
+    wanted.relin.iter().all(|(id, basis)| holds(held.relin.get(id), basis))
+        && wanted.galois.iter().all(|(id, basis)| holds(held.galois.get(id), basis))
+        && (held.bootstrap || !wanted.bootstrap)
+}
+
 /// Whether the keys of a server relinearize at every level. General keys do, and those of one
 /// program need not.
 pub(crate) fn relinearizes<E: Engine>(server: &Server<E>) -> bool {
-    let (held, all) = (server.keys().plan(), KeyPlan::relinearization(server.params()));
-    all.relin.iter().all(|(id, basis)| held.relin.get(id).is_some_and(|own| basis.is_subset(*own)))
+    covers(server, &KeyPlan::relinearization(server.params()))
 }
 
 /// A rehearsal of a server, with the keys that it has, and no others.

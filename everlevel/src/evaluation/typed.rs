@@ -265,10 +265,11 @@ impl<E: Engine> TypedInputs<E> {
                 let meta = *x.get().meta();
                 (meta.level, meta.noise.to_bits(), meta.factor, meta.exponent)
             };
-            let kind = part.values().flat_map(|x| x.values().chain(x.index_values())).map(alike);
+            let values = part.values().flat_map(|x| x.values().chain(x.index_values()));
+            let kind: Vec<_> = values.map(alike).collect();
             let passed = server.bootstrapper.is_some() && part.values().all(at_top);
             // The parts of most columns are alike.
-            if passed || !checked.insert(kind.collect::<Vec<_>>()) {
+            if passed || !checked.insert(kind) {
                 continue;
             }
             let rehearsal = rehearsal(server)?;

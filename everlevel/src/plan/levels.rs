@@ -101,8 +101,8 @@ pub(crate) fn common<E>(
     Ok(if most < top { all(&at(most)).unwrap_or(found) } else { found })
 }
 
-/// The same program with lower levels for some of its arguments, where neither time nor memory
-/// grow: the largest arguments first, as far as a number of rehearsals goes. `hardest` and `all` as
+/// The same program with lower levels for some of its arguments, where neither memory nor, but for
+/// a hundredth, time grows: the largest arguments first, as far as a number of rehearsals goes. `hardest` and `all` as
 /// for [`common`].
 pub(crate) fn single<E>(
     found: Estimate,
@@ -144,9 +144,7 @@ pub(crate) fn single<E>(
 }
 
 fn costs_no_more(x: &Estimate, than: &Estimate) -> bool {
-    // Sums of the same seconds in another order may differ in their last bits.
-    x.memory_bytes() <= than.memory_bytes()
-        && x.total().seconds <= than.total().seconds * (1.0 + 1e-9)
+    x.memory_bytes() <= than.memory_bytes() && x.total().seconds <= 1.01 * than.total().seconds
 }
 
 #[cfg(test)]

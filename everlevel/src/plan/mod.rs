@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::expression::Expr;
 use crate::operand::{Arithmetic, Linear, Operand, linear};
 use crate::planner::KeyPlanner;
-use crate::rehearsed::{Made, rehearsal, relinearizes};
+use crate::rehearsed::{Made, covers, rehearsal, relinearizes};
 use crate::server::Server;
 use levels::level_of;
 
@@ -281,13 +281,11 @@ impl Plan {
     /// [`Client::decrypt_parts_for`].
     ///
     /// Only indexes of arguments that were declared with one are read
-    /// ([`PlanTracer::indexed_input`]).
-    ///
-    /// Arguments above the level of the plan, such as those of [`Client::encrypt_integers`], are
-    /// switched down to it; the keys of [`Plan::server`] are for these, too. If an argument has
-    /// less capacity than the plan assumes, or another noise bound, the program is rehearsed with
-    /// the keys of the server first, so that what it cannot compute is refused before anything is
-    /// computed.
+    /// ([`PlanTracer::indexed_input`]). Arguments above the level of the plan, such as those of
+    /// [`Client::encrypt_integers`], are switched down to it; the keys of [`Plan::server`] are for
+    /// these, too. If arguments have less capacity than the plan assumes, or other noise bounds, or
+    /// if the server has other keys, the program is rehearsed with these keys first, so that what
+    /// does not fit is refused before anything is computed.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] for arguments other than those of the plan, such as one without the
@@ -362,7 +360,8 @@ impl Plan {
             })
         };
         let general = server.bootstrapper.is_some() && relinearizes(server);
-        if general || [Made::Encrypted, Made::Lowered].into_iter().any(planned) {
+        let made = || [Made::Encrypted, Made::Lowered].into_iter().any(planned);
+        if general || (covers(server, &estimate.keys) && made()) {
             return Ok(());
         }
         for part in parts {
