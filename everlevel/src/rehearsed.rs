@@ -2,25 +2,16 @@
 
 use everlevel_bgv::Ciphertext;
 use everlevel_integers::{Column, Rehearsal};
-use everlevel_ring::{Basis, Engine};
+use everlevel_ring::Engine;
 use everlevel_scheme::{KeyPlan, Level, Meta, NoOp, Params};
 
 use crate::error::Error;
 use crate::server::Server;
 
-/// Whether the keys of a server are all of these, and others.
-pub(crate) fn covers<E: Engine>(server: &Server<E>, wanted: &KeyPlan) -> bool {
-    let held = server.keys().plan();
-    let holds = |own: Option<&Basis>, basis: &Basis| own.is_some_and(|own| basis.is_subset(*own));
-    wanted.relin.iter().all(|(id, basis)| holds(held.relin.get(id), basis))
-        && wanted.galois.iter().all(|(id, basis)| holds(held.galois.get(id), basis))
-        && (held.bootstrap || !wanted.bootstrap)
-}
-
 /// Whether the keys of a server relinearize at every level. General keys do, and those of one
 /// program need not.
 pub(crate) fn relinearizes<E: Engine>(server: &Server<E>) -> bool {
-    covers(server, &KeyPlan::relinearization(server.params()))
+    server.keys().plan().covers(&KeyPlan::relinearization(server.params()))
 }
 
 /// A rehearsal of a server, with the keys that it has, and no others.
@@ -38,7 +29,6 @@ pub(crate) fn rehearsal<E: Engine>(server: &Server<E>) -> Result<Rehearsal, Erro
     Ok(Rehearsal::on(scheme, plan)?)
 }
 
-#[cfg(feature = "unstable")]
 impl<E: Engine> Server<E> {
     /// A rehearsal of this server, with the keys that it has, and no others: it refuses what the
     /// server would refuse. None where keys and capacity suffice for every operation, as the server
@@ -46,6 +36,7 @@ impl<E: Engine> Server<E> {
     ///
     /// # Errors
     /// Those of planning its bootstrapping.
+    #[cfg(feature = "unstable")]
     pub fn rehearsal(&self) -> Result<Option<Rehearsal>, Error> {
         let general = self.bootstrapper.is_some() && relinearizes(self);
         (!general).then(|| rehearsal(self)).transpose()

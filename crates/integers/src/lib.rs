@@ -120,7 +120,7 @@ pub use order::Order;
 pub use parts::{DigitPart, Encrypted, Parts};
 pub use plan::TablePlan;
 pub use program::{NamedValues, ProgramError};
-pub use rehearsal::{Counted, Rehearsal, ciphertext_bytes, no_op_column, no_op_session};
+pub use rehearsal::{Counted, Origin, Rehearsal, ciphertext_bytes, no_op_column, no_op_session};
 pub use sums::{Accumulated, Shape, SumPlan, SumRequest};
 pub use total::Total;
 pub use types::Type;

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, TimeModel};
 use everlevel_circuit::{Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Cost, KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError};
+use everlevel_scheme::{
+    Arithmetic, Cost, KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError,
+};
 
 use crate::column::Column;
 use crate::context::{IntegerScheme, Integers, TablePlans};
@@ -111,6 +113,17 @@ pub fn no_op_column<C>(
     })
 }
 
+/// What made the digits of an argument of a program, for [`Rehearsal::argument`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Encryption under the secret key.
+    Secret,
+    /// Encryption under the public key, which has more noise.
+    Public,
+    /// Encryption under the secret key at the top, and a switch from there.
+    Above,
+}
+
 /// Typed integers on the no-op scheme, without values. An operation takes the same number of
 /// products, keys and bootstrappings as with cryptography, and is refused if it would be refused
 /// there.
@@ -162,7 +175,7 @@ impl Rehearsal {
         Ok(Rehearsal { plans, side_by_side, ..Self::on(NoOp::blank(ints.params()), plan)? })
     }
 
-    /// Another rehearsal of the same kind, whose counts begin at 0.
+    /// Another rehearsal of the same kind, with all keys, whose counts begin at 0.
     ///
     /// # Errors
     /// Only those of memory.
@@ -241,6 +254,25 @@ impl Rehearsal {
             Some(index) => encoded.encrypt_indexed(index, |_, level| encrypt(level)),
             None => encoded.encrypt(|_| encrypt(None)),
         }
+    }
+
+    /// An argument of a program: a column with digits of an origin at a level, and with an index at
+    /// a level of its own, or without one.
+    ///
+    /// # Errors
+    /// As [`Rehearsal::column_with_index`]; a level that the set does not have.
+    pub fn argument(
+        &self,
+        kind: Type,
+        length: usize,
+        (origin, level): (Origin, Level),
+        index: Option<Level>,
+    ) -> Result<Column<NoOpCiphertext>, IntegersError> {
+        self.column_with_index(kind, length, index, |s, zero, own| match (origin, own) {
+            (Origin::Public, own) => s.encrypt_publicly_at(zero, own.unwrap_or(level)),
+            (Origin::Above, None) => s.mod_switch_to(&s.encrypt(zero)?, level),
+            (_, own) => s.encrypt_at(zero, own.unwrap_or(level)),
+        })
     }
 
     /// A column whose ciphertexts have no more capacity than bootstrapping needs.

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{
-    Estimate, IntegersError, ProgramError, Rehearsal, Type, best_estimate, index_level,
+    Estimate, IntegersError, Origin, ProgramError, Rehearsal, Type, best_estimate, index_level,
 };
 use everlevel_scheme::{Level, Params};
 
 use super::error::EvaluationError;
 use crate::error::Error;
 use crate::plan::estimates::{best_of_secure, cost};
-use crate::plan::levels::{Origin, common, single};
+use crate::plan::levels::{common, single};
 use crate::requirements::Minimize;
 
 /// A program with its public tables, and the columns that it will be run on.
@@ -26,7 +26,7 @@ pub struct TypedProgram<'a> {
     /// The names of those that are encrypted with an index.
     pub indexes: &'a [String],
     /// The levels at which columns are encrypted, by name, the top for others; `None`: the lowest
-    /// ones at which the program fits, if it fits without bootstrapping.
+    /// ones at which the program takes no more than at the top, if it needs no bootstrapping.
     pub levels: Option<&'a BTreeMap<String, Level>>,
     /// The number of rows of each column.
     pub rows: usize,
@@ -77,7 +77,10 @@ impl TypedProgram<'_> {
                 *place = Some(e);
                 error
             })?;
-            found.within(memory_bytes)
+            match found.memory_bytes() <= memory_bytes {
+                true => Ok(found),
+                false => self.refined(found).within(memory_bytes),
+            }
         };
         best_estimate(sets, rehearse, |x| cost(minimize, x))
     }
@@ -167,11 +170,7 @@ impl TypedProgram<'_> {
         let mut columns = BTreeMap::new();
         for (((name, kind), level), index) in self.types.iter().zip(levels).zip(indexes) {
             let length = self.rows.min(slots);
-            let column =
-                rehearsal.column_with_index(*kind, length, *index, |s, zero, own| match own {
-                    Some(own) => origin.truth(s, zero, own),
-                    None => origin.digit(s, zero, *level),
-                });
+            let column = rehearsal.argument(*kind, length, (origin, *level), *index);
             columns.insert(name.clone(), column.map_err(unplaced)?);
         }
         let blocks = blocks as u64;

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use everlevel_integers::{
-    Estimate, EstimatedInput, EstimatedStep, IntegersError, Rehearsal, best_estimate,
+    Estimate, EstimatedInput, EstimatedStep, IntegersError, Origin, Rehearsal, best_estimate,
 };
 use everlevel_scheme::{Level, OptIn, Params};
 
 use super::Plan;
-use super::levels::{Origin, common, single};
+use super::levels::{common, single};
 use crate::compute::Room;
 use crate::error::Error;
 use crate::requirements::Minimize;
@@ -87,11 +87,7 @@ impl Plan {
         let (mut inputs, mut given) = (BTreeMap::new(), Vec::with_capacity(levels.len()));
         for ((x, level), index) in self.inputs.iter().zip(levels).zip(indexes) {
             let length = x.length.min(slots);
-            let column =
-                rehearsal.column_with_index(x.kind, length, *index, |s, zero, own| match own {
-                    Some(own) => origin.truth(s, zero, own),
-                    None => origin.digit(s, zero, *level),
-                })?;
+            let column = rehearsal.argument(x.kind, length, (origin, *level), *index)?;
             given.push(EstimatedInput::of(rehearsal.params(), &x.name, &column));
             inputs.insert(x.name.as_str(), column);
         }
@@ -129,7 +125,8 @@ impl Plan {
     }
 
     /// The cost in a rehearsal at the best level: if nothing is bootstrapped, the lowest level at
-    /// which the program fits, where uploads are smallest and products fastest.
+    /// which the program takes no more than at the top, where uploads are smallest and products
+    /// fastest.
     fn leveled(&self, rehearsal: &Rehearsal) -> Result<Estimate, IntegersError> {
         let params = rehearsal.params();
         let (indexes, top) = (self.index_levels(params)?, params.chain().top());
@@ -194,7 +191,13 @@ impl Plan {
         memory_bytes: u64,
     ) -> Result<Estimate, IntegersError> {
         let cost = |x: &Estimate| cost(minimize, x);
-        let rehearse = |rehearsal: &Rehearsal| self.laid_out(rehearsal, cost)?.within(memory_bytes);
+        let rehearse = |rehearsal: &Rehearsal| {
+            let found = self.laid_out(rehearsal, cost)?;
+            match found.memory_bytes() <= memory_bytes {
+                true => Ok(found),
+                false => self.refined(found)?.within(memory_bytes),
+            }
+        };
         best_estimate(candidates, rehearse, cost)
     }
 }

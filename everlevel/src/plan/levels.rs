@@ -3,58 +3,16 @@
 //! A program that needs no bootstrapping leaves some of the modulus over, and its arguments may
 //! begin that much lower: uploads are smaller, and operations faster. Levels are found by
 //! rehearsals, so that keys, cost and refusals are those of the levels that are then used.
+//! Where the server bootstraps, arguments are encrypted at the top: lower ones would be bootstrapped
+//! sooner.
 
 use std::cmp::Reverse;
 
 use everlevel_integers::Estimate;
-use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Arithmetic, Level, NoOp, Params, Plaintext, SchemeError};
+use everlevel_scheme::{Level, Params};
 
 /// The most rehearsals that look for lower levels of single arguments.
 const TRIED: usize = 64;
-
-/// What made the digits of an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// Encryption under the secret key.
-    Secret,
-    /// Encryption under the public key, which has more noise.
-    #[cfg(feature = "unstable")]
-    Public,
-    /// A switch from the top, for arguments that were not encrypted for the plan.
-    Above,
-}
-
-impl Origin {
-    /// A digit at a level.
-    pub(crate) fn digit(
-        self,
-        scheme: &NoOp,
-        zero: &Plaintext,
-        level: Level,
-    ) -> Result<NoOpCiphertext, SchemeError> {
-        match self {
-            Origin::Secret => scheme.encrypt_at(zero, level),
-            #[cfg(feature = "unstable")]
-            Origin::Public => scheme.encrypt_publicly_at(zero, level),
-            Origin::Above => scheme.mod_switch_to(&scheme.encrypt(zero)?, level),
-        }
-    }
-
-    /// A truth value of an index, which has a level of its own.
-    pub(crate) fn truth(
-        self,
-        scheme: &NoOp,
-        zero: &Plaintext,
-        level: Level,
-    ) -> Result<NoOpCiphertext, SchemeError> {
-        match self {
-            #[cfg(feature = "unstable")]
-            Origin::Public => scheme.encrypt_publicly_at(zero, level),
-            Origin::Secret | Origin::Above => scheme.encrypt_at(zero, level),
-        }
-    }
-}
 
 /// The levels of arguments of these names in an estimate; the top for those that have no digits to
 /// be encrypted.
@@ -71,9 +29,12 @@ pub(crate) fn level_of(estimate: &Estimate, name: &str) -> Level {
     found.unwrap_or(estimate.params.chain().top())
 }
 
-/// One level for all of `count` arguments: the lowest at which the program fits, or the top if it
-/// bootstraps. `all` rehearses arguments at these levels of each origin that they may have, with
-/// the keys for all of them; `hardest` only those with the most noise.
+/// One level for all of `count` arguments: the lowest at which the program fits and takes no more
+/// than at the top, or the top if it bootstraps. With less capacity, tables are evaluated in ways
+/// that take more products for fewer levels.
+///
+/// `all` rehearses arguments at these levels of each origin that they may have, with the keys for
+/// all of them; `hardest` only those with the most noise.
 ///
 /// # Errors
 /// Those of `all` at the top.
@@ -89,20 +50,27 @@ pub(crate) fn common<E>(
     if found.bootstraps {
         return Ok(found);
     }
+    let Ok(before) = hardest(&at(top)) else { return Ok(found) };
     let (mut least, mut most) = (0, top);
     while least < most {
         let level = (least + most) / 2;
         match hardest(&at(level)) {
-            Ok(_) => most = level,
-            Err(_) => least = level + 1,
+            Ok(next) if takes_no_more(&next, &before) => most = level,
+            _ => least = level + 1,
         }
     }
+    if most == top {
+        return Ok(found);
+    }
     // Levels of products follow from the noise, so less of it need not fit.
-    Ok(if most < top { all(&at(most)).unwrap_or(found) } else { found })
+    match all(&at(most)) {
+        Ok(next) if takes_no_more(&next, &found) => Ok(next),
+        _ => Ok(found),
+    }
 }
 
-/// The same program with lower levels for some of its arguments, where neither memory nor, but for
-/// a hundredth, time grows: the largest arguments first, as far as a number of rehearsals goes. `hardest` and `all` as
+/// The same program with lower levels for some of its arguments, where it takes no more: the largest
+/// arguments first, as far as a number of rehearsals goes. `hardest` and `all` as
 /// for [`common`].
 pub(crate) fn single<E>(
     found: Estimate,
@@ -127,7 +95,7 @@ pub(crate) fn single<E>(
             let mut tried = lower.clone();
             tried[i] = Level(level);
             match hardest(&tried) {
-                Ok(next) if costs_no_more(&next, &before) => {
+                Ok(next) if takes_no_more(&next, &before) => {
                     (most, lower, before) = (level, tried, next);
                 }
                 _ => least = level + 1,
@@ -138,13 +106,17 @@ pub(crate) fn single<E>(
         return found;
     }
     match all(&lower) {
-        Ok(next) if costs_no_more(&next, &found) => next,
+        Ok(next) if takes_no_more(&next, &found) => next,
         _ => found,
     }
 }
 
-fn costs_no_more(x: &Estimate, than: &Estimate) -> bool {
-    x.memory_bytes() <= than.memory_bytes() && x.total().seconds <= 1.01 * than.total().seconds
+/// Whether a program takes no more products, memory and, but for a hundredth, time.
+fn takes_no_more(x: &Estimate, than: &Estimate) -> bool {
+    let (own, most) = (x.total(), than.total());
+    own.products <= most.products
+        && own.seconds <= 1.01 * most.seconds
+        && x.memory_bytes() <= than.memory_bytes()
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::expression::Expr;
 use crate::operand::{Arithmetic, Linear, Operand, linear};
 use crate::planner::KeyPlanner;
-use crate::rehearsed::{Made, covers, rehearsal, relinearizes};
+use crate::rehearsed::{Made, rehearsal, relinearizes};
 use crate::server::Server;
 use levels::level_of;
 
@@ -361,7 +361,7 @@ impl Plan {
         };
         let general = server.bootstrapper.is_some() && relinearizes(server);
         let made = || [Made::Encrypted, Made::Lowered].into_iter().any(planned);
-        if general || (covers(server, &estimate.keys) && made()) {
+        if general || (server.keys().plan().covers(&estimate.keys) && made()) {
             return Ok(());
         }
         for part in parts {

@@ -29,7 +29,7 @@ pub struct PlanArgs {
     #[arg(long = "index", value_name = "COLUMN")]
     pub indexes: Vec<String>,
     /// Columns are encrypted at these levels, and others at the top (default: the lowest levels at
-    /// which the program fits, if it needs no bootstrapping)
+    /// which the program takes no more than at the top, if it needs no bootstrapping)
     #[arg(long, value_name = "NAME=LEVEL,..")]
     pub levels: Option<String>,
     /// The number of rows
@@ -82,7 +82,7 @@ pub struct Columns<'a> {
     pub types: &'a str,
     /// Which of them are encrypted with an index.
     pub indexes: &'a [String],
-    /// At which levels they are encrypted, and others at the top; none: the lowest ones that fit.
+    /// At which levels they are encrypted, and others at the top; none: the lowest ones.
     pub levels: Option<&'a str>,
     /// The number of their rows.
     pub rows: u64,
