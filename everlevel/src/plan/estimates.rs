@@ -109,21 +109,6 @@ impl Plan {
         Ok(found.with_seeded_keys(self.seeded_keys))
     }
 
-    /// The cost of arguments that are encrypted for the plan at these levels, with keys also for
-    /// those that are switched down to them.
-    fn either(
-        &self,
-        rehearsed: impl Fn(Origin, &[Level]) -> Result<Estimate, IntegersError>,
-        top: Level,
-        levels: &[Level],
-    ) -> Result<Estimate, IntegersError> {
-        let mut found = rehearsed(Origin::Secret, levels)?;
-        if levels.iter().any(|level| *level < top) {
-            found.keys = found.keys.merge(&rehearsed(Origin::Above, levels)?.keys);
-        }
-        Ok(found)
-    }
-
     /// The cost in a rehearsal at the best level: if nothing is bootstrapped, the lowest level at
     /// which the program takes no more than at the top, where uploads are smallest and products
     /// fastest.
@@ -140,7 +125,7 @@ impl Plan {
             params,
             self.inputs.len(),
             |levels| rehearsed(Origin::Above, levels),
-            |levels| self.either(rehearsed, top, levels),
+            |levels| either(rehearsed, top, levels),
         )
     }
 
@@ -159,7 +144,7 @@ impl Plan {
             found,
             &self.names(),
             |levels| rehearsed(Origin::Above, levels),
-            |levels| self.either(rehearsed, top, levels),
+            |levels| either(rehearsed, top, levels),
         ))
     }
 
@@ -200,6 +185,20 @@ impl Plan {
         };
         best_estimate(candidates, rehearse, cost)
     }
+}
+
+/// The cost of arguments that are encrypted for the plan at these levels, with keys also for those
+/// that are switched down to them.
+fn either(
+    rehearsed: impl Fn(Origin, &[Level]) -> Result<Estimate, IntegersError>,
+    top: Level,
+    levels: &[Level],
+) -> Result<Estimate, IntegersError> {
+    let mut found = rehearsed(Origin::Secret, levels)?;
+    if levels.iter().any(|level| *level < top) {
+        found.keys = found.keys.merge(&rehearsed(Origin::Above, levels)?.keys);
+    }
+    Ok(found)
 }
 
 /// The best of the sets with 128 bits of security for arguments of at most `longest` entries, where
