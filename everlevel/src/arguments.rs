@@ -8,6 +8,7 @@ use crate::client::Client;
 use crate::columns::NamedIntegers;
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::plan::levels::level_of;
 
 impl Client {
     /// Encrypts an argument of a plan, by its name, with the type, at the level, and with the index
@@ -54,8 +55,8 @@ impl Client {
             let (found, expected) = (values.len(), planned.length.to_string());
             return Err(IntegersError::Length { found, expected }.into());
         }
-        let (digits, slots) = (plan.known_on(self.params())?.0, self.params().slots());
-        let levels = (digits, planned.index_level(self.params())?);
+        let (estimate, slots) = (plan.known_on(self.params())?, self.params().slots());
+        let levels = (level_of(&estimate, name), planned.index_level(self.params())?);
         let array = ColumnArray::vector(name, values.len().div_ceil(slots), Some(values.len()));
         let column = |(i, part): (usize, &[T])| {
             let column = self.encrypt_column_at(part, planned.kind, levels, rng)?;

@@ -76,6 +76,7 @@ mod operand;
 mod operations;
 mod plan;
 mod planner;
+mod rehearsed;
 #[cfg(feature = "remote")]
 pub mod remote;
 mod requirements;

@@ -65,7 +65,10 @@ def test_plans_read_no_indexes(fermat):
     server = plan.server(client)
     plain = plan.run(server, plan.encrypt(client, age=a, other=b))
     given = {"age": a, "other": b}
-    indexed = {name: client.encrypt(x, dtype=np.uint16, index=True) for name, x in given.items()}
+    indexed = {
+        name: client.encrypt(x, dtype=np.uint16, index=True, level=plan.inputs[name].level)
+        for name, x in given.items()
+    }
     found = plan.run(server, indexed)
     np.testing.assert_array_equal(client.decrypt(found), [False, True, True, False])
     assert found.capacity_bits == plain.capacity_bits

@@ -2,6 +2,7 @@
 
 mod column;
 pub(crate) mod csv;
+pub(crate) mod levels;
 pub(crate) mod named;
 mod npy;
 pub(crate) mod typed;

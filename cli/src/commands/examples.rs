@@ -48,7 +48,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "everlevel encrypt --key keys/public.key --in people.csv --column income --out \
              income.ct",
             "everlevel encrypt --key keys/secret.key --in people.csv --types \
-             age=u8,income=u32:0..5000000 --index age --out people.ct",
+             age=u8,income=u32:0..5000000 --index age --levels income=90 --out people.ct",
             "everlevel encrypt --key keys/public.key --in - --format csv --out - --range 0..100",
         ],
     ),

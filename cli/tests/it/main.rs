@@ -15,6 +15,7 @@ mod few_slots;
 mod floor;
 mod interrupted;
 mod json;
+mod levels;
 mod measured;
 mod mistakes;
 mod notes;

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::common::{Place, run_in as run, success_in as success};
+use crate::levels::levels;
 
 /// What the program refuses with exit code 2, and why.
 fn refused(directory: &Path, args: &[&str]) -> String {
@@ -176,6 +177,15 @@ fn alike(planned: &mut Value, explained: &mut Value) {
     assert!(planned.len() > 9, "{planned:?}");
 }
 
+/// The keys of a plan are for encryptions under either key, and those that `explain` counts for
+/// files of one of them.
+fn keys_are_among(planned: &mut Value, explained: &mut Value) {
+    for key in ["key_bytes", "memory_bytes"] {
+        let [most, least] = [&mut *planned, &mut *explained].map(|found| found[key].take());
+        assert!(most.as_u64() >= least.as_u64(), "{key}: {most} {least}");
+    }
+}
+
 /// What `plan` says before there are keys is what `explain` says of files, and what `eval` does
 /// with the keys that were counted.
 #[test]
@@ -192,15 +202,19 @@ fn programs_are_planned_before_there_are_keys() {
         assert_eq!(planned[key], expected, "{key}");
     }
     assert_eq!(planned["side_by_side"], false);
+    let levels = levels(&planned);
+    let columns = format!("{columns} {levels}");
     let made = place.told(&format!("keygen --program {program} {columns} {set} --out k"));
     let sizes = place.told(&format!("keys size-report --program {program} {columns} {set}"));
-    assert_eq!(made["server_keys"], sizes["keys"]);
+    assert_eq!((&made["server_keys"], &planned["key_bytes"]), (&sizes["keys"], &sizes["bytes"]));
     let every = place.told(&format!("keys size-report {set}"));
     assert!(sizes["bytes"].as_u64() < every["bytes"].as_u64(), "{sizes} {every}");
-    place.told("encrypt --key k/public.key --in p.csv --types age=u8,pay=u16 --out p.ct");
+    let encrypt = "encrypt --key k/public.key --in p.csv --types age=u8,pay=u16";
+    place.told(&format!("{encrypt} {levels} --out p.ct"));
     let command = format!("--server-keys k/server.keys --lookup t=t.csv {program} p.ct");
     let mut explained = place.told(&format!("explain {command}"));
     alike(&mut planned, &mut explained);
+    keys_are_among(&mut planned, &mut explained);
     assert_eq!(planned, explained);
     let told = place.told(&format!("eval {command} --out out"));
     assert_eq!(told["bootstraps"], planned["refreshes"]);
@@ -236,17 +250,16 @@ fn an_index_is_planned_before_there_are_keys() {
         let [with, without] = [&planned, &without].map(|found| found[key].as_f64().unwrap());
         assert!(with < without, "{key}: {with} {without}");
     }
-    place.told(&format!("keygen --program {program} {columns} {set} --out k"));
+    // The digits are not read.
+    assert_eq!(planned["arguments"][0]["level"], 0);
+    let levels = levels(&planned);
+    place.told(&format!("keygen --program {program} {columns} {levels} {set} --out k"));
     let encrypt = "encrypt --key k/public.key --in p.csv --types age=u8,pay=u16";
-    place.told(&format!("{encrypt} --index age --index pay --out p.ct"));
+    place.told(&format!("{encrypt} --index age --index pay {levels} --out p.ct"));
     let command = format!("--server-keys k/server.keys --lookup t=t.csv {program} p.ct");
     let mut explained = place.told(&format!("explain {command}"));
     alike(&mut planned, &mut explained);
-    // The keys of a plan are for encryptions under either key.
-    for key in ["key_bytes", "memory_bytes"] {
-        let [most, least] = [&mut planned, &mut explained].map(|found| found[key].take());
-        assert!(most.as_u64() >= least.as_u64(), "{key}: {most} {least}");
-    }
+    keys_are_among(&mut planned, &mut explained);
     assert_eq!(planned, explained);
     place.told(&format!("eval {command} --out out"));
     let open = |name: &str| {

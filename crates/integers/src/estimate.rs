@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use everlevel_circuit::Value;
 use everlevel_circuit::expression::Program;
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{KeyPlan, Params};
+use everlevel_scheme::{KeyPlan, Level, Params};
 
 use crate::column::{BASE, Column};
 use crate::error::IntegersError;
@@ -13,6 +14,41 @@ use crate::interval::Interval;
 use crate::parts::Encrypted;
 use crate::program::ProgramError;
 use crate::rehearsal::{Counted, Rehearsal, ciphertext_bytes};
+
+/// The most arguments whose levels are printed one by one.
+const LISTED: usize = 8;
+
+/// An argument of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EstimatedInput {
+    /// Its name.
+    pub name: String,
+    /// The level of its digits, the highest one if there are several: 0 is the lowest one of the
+    /// set. `None` for public integers.
+    pub level: Option<Level>,
+    /// The level of its index; `None` without one.
+    pub index_level: Option<Level>,
+    /// The number of its ciphertexts, with those of an index, for all blocks together.
+    pub ciphertexts: u64,
+    /// Their size in bytes; it is half of that if they are encrypted with the secret key.
+    pub bytes: u64,
+}
+
+impl EstimatedInput {
+    /// An argument of this name as it is when the program begins, in one block.
+    pub fn of(params: &Params, name: impl Into<String>, x: &Column<NoOpCiphertext>) -> Self {
+        let level = |x: &Value<NoOpCiphertext>| x.get().meta().level;
+        let (ciphertexts, bytes) = size(params, x.values().chain(x.index_values()));
+        EstimatedInput {
+            name: name.into(),
+            level: x.values().map(level).max(),
+            index_level: x.index_values().map(level).max(),
+            ciphertexts,
+            bytes,
+        }
+    }
+}
 
 /// One operation, or one statement, of a program.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +94,8 @@ pub struct Estimate {
     pub keys: KeyPlan,
     /// Whether their uniform halves are seeds in memory, too.
     pub seeded_keys: bool,
+    /// The arguments, each with its level and its size.
+    pub inputs: Vec<EstimatedInput>,
     /// The number of ciphertexts of the arguments.
     pub input_ciphertexts: u64,
     /// Their size in bytes; it is half of that if they are encrypted with the secret key.
@@ -71,7 +109,7 @@ pub struct Estimate {
 /// Ciphertexts and bytes.
 fn size<'a>(
     params: &Params,
-    values: impl Iterator<Item = &'a everlevel_circuit::Value<NoOpCiphertext>>,
+    values: impl Iterator<Item = &'a Value<NoOpCiphertext>>,
 ) -> (u64, u64) {
     values.fold((0, 0), |(count, bytes), x| {
         (count + 1, bytes + ciphertext_bytes(params, x.get().meta().level))
@@ -84,7 +122,7 @@ impl Estimate {
     pub fn new(
         rehearsal: &Rehearsal,
         blocks: u64,
-        (input_ciphertexts, input_bytes): (u64, u64),
+        inputs: Vec<EstimatedInput>,
         steps: Vec<EstimatedStep>,
         results: &[Encrypted<NoOpCiphertext>],
     ) -> Self {
@@ -92,6 +130,16 @@ impl Estimate {
         let (result_ciphertexts, result_bytes) =
             size(params, results.iter().flat_map(Encrypted::values));
         let step = |step: EstimatedStep| EstimatedStep { counted: step.counted * blocks, ..step };
+        let input = |x: EstimatedInput| EstimatedInput {
+            ciphertexts: x.ciphertexts.saturating_mul(blocks),
+            bytes: x.bytes.saturating_mul(blocks),
+            ..x
+        };
+        let inputs: Vec<EstimatedInput> = inputs.into_iter().map(input).collect();
+        let all = |of: fn(&EstimatedInput) -> u64| {
+            inputs.iter().fold(0u64, |sum, x| sum.saturating_add(of(x)))
+        };
+        let (input_ciphertexts, input_bytes) = (all(|x| x.ciphertexts), all(|x| x.bytes));
         Estimate {
             params: params.clone(),
             bootstraps: rehearsal.session().can_bootstrap(),
@@ -100,19 +148,12 @@ impl Estimate {
             steps: steps.into_iter().map(step).collect(),
             keys: rehearsal.keys(),
             seeded_keys: false,
-            input_ciphertexts: input_ciphertexts.saturating_mul(blocks),
-            input_bytes: input_bytes.saturating_mul(blocks),
+            inputs,
+            input_ciphertexts,
+            input_bytes,
             result_ciphertexts: result_ciphertexts.saturating_mul(blocks),
             result_bytes: result_bytes.saturating_mul(blocks),
         }
-    }
-
-    /// The number of ciphertexts of columns, with those of indexes, and their size in bytes.
-    pub fn size_of<'a>(
-        params: &Params,
-        columns: impl IntoIterator<Item = &'a Column<NoOpCiphertext>>,
-    ) -> (u64, u64) {
-        size(params, columns.into_iter().flat_map(|x| x.values().chain(x.index_values())))
     }
 
     /// The estimate for a text program on given columns, statement by statement.
@@ -126,7 +167,8 @@ impl Estimate {
         tables: &BTreeMap<String, Vec<i128>>,
         blocks: u64,
     ) -> Result<Self, ProgramError> {
-        let given = Self::size_of(rehearsal.params(), inputs.values());
+        let params = rehearsal.params();
+        let given = inputs.iter().map(|(name, x)| EstimatedInput::of(params, name, x)).collect();
         let ints = rehearsal.integers().map_err(|error| ProgramError { column: 1, error })?;
         let mut after = vec![rehearsal.spent()];
         // One statement after the other, for the cost of each.
@@ -239,7 +281,23 @@ fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-/// Prints a line for the whole program, and one for each step.
+/// The levels of the arguments: of few of them one by one, with their sizes.
+fn levels(inputs: &[EstimatedInput]) -> String {
+    let known: Vec<(&EstimatedInput, Level)> =
+        inputs.iter().filter_map(|x| Some((x, x.level?))).collect();
+    if known.len() > LISTED {
+        let all = || known.iter().map(|(_, level)| level.0);
+        let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+        return if least == most { format!("all {least}") } else { format!("{least} to {most}") };
+    }
+    let one = |(x, level): &(&EstimatedInput, Level)| {
+        let index = x.index_level.map_or(String::new(), |level| format!(", its index {level}"));
+        format!("{} {level}{index} ({})", x.name, mebibytes(x.bytes))
+    };
+    known.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Prints a line for the whole program, one for the levels of its arguments, and one for each step.
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counted { products, key_switches, refreshes, seconds: s } = self.total();
@@ -263,6 +321,10 @@ impl fmt::Display for Estimate {
             self.result_ciphertexts,
             mebibytes(self.memory_bytes())
         )?;
+        if self.inputs.iter().any(|x| x.level.is_some()) {
+            let top = self.params.chain().top();
+            writeln!(f, "levels of the arguments, of 0 to {top}: {}", levels(&self.inputs))?;
+        }
         if self.seeded_keys {
             writeln!(
                 f,

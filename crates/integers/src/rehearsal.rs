@@ -7,7 +7,9 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, TimeModel};
 use everlevel_circuit::{Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Cost, KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError};
+use everlevel_scheme::{
+    Arithmetic, Cost, KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError,
+};
 
 use crate::column::Column;
 use crate::context::{IntegerScheme, Integers, TablePlans};
@@ -96,24 +98,30 @@ pub fn no_op_session(
 }
 
 /// A column of a session on the no-op scheme of a set that represents an existing one, with the
-/// same digits, levels and noise bounds, those of its index included.
+/// same digits, levels, noise bounds and factors, those of its index included.
 ///
 /// # Errors
 /// A ciphertext that does not belong to this set.
 pub fn no_op_column<C>(
-    params: &Params,
     session: &Session<NoOp>,
     x: &Column<C>,
     meta: impl Fn(&C) -> Meta,
 ) -> Result<Column<NoOpCiphertext>, IntegersError> {
-    let pretended = |x: &Value<C>| {
-        let meta = meta(&x.get());
-        let zero = Plaintext::encode_modulo(params, &[], meta.exponent)?;
-        let capacity = params.noise().capacity(&meta);
-        let x = session.scheme().encrypt_exhausted(&zero, meta.level, capacity)?;
-        Ok::<_, IntegersError>(session.share(x))
-    };
-    x.try_map(pretended)
+    x.try_map(|x: &Value<C>| {
+        let pretended = session.scheme().like(&meta(&x.get()))?;
+        Ok::<_, IntegersError>(session.share(pretended))
+    })
+}
+
+/// What made the digits of an argument of a program, for [`Rehearsal::argument`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Encryption under the secret key.
+    Secret,
+    /// Encryption under the public key, which has more noise.
+    Public,
+    /// Encryption under the secret key at the top, and a switch from there.
+    Above,
 }
 
 /// Typed integers on the no-op scheme, without values. An operation takes the same number of
@@ -134,27 +142,40 @@ impl Rehearsal {
     /// [`IntegersError::Set`] if the session is to bootstrap and the set does not support it.
     pub fn new(params: &Params, bootstraps: bool) -> Result<Self, IntegersError> {
         let session = no_op_session(params, Arc::new(NoOp::blank(params)), bootstraps)?;
+        Ok(Self::of(params, session))
+    }
+
+    fn of(params: &Params, session: Session<NoOp>) -> Self {
         let plans = TablePlans::default();
-        Ok(Rehearsal { params: params.clone(), session, plans, side_by_side: false })
+        Rehearsal { params: params.clone(), session, plans, side_by_side: false }
+    }
+
+    /// A rehearsal on a no-op scheme, for example one that has some keys and no others
+    /// ([`NoOp::holding`]): of a server that bootstraps by this plan, or not at all.
+    ///
+    /// # Errors
+    /// A plan that does not fit the set.
+    pub fn on(scheme: NoOp, plan: Option<BootstrapPlan>) -> Result<Self, IntegersError> {
+        let (params, scheme) = (scheme.params().clone(), Arc::new(scheme));
+        let session = match plan {
+            None => Session::leveled(scheme),
+            Some(plan) => {
+                let bootstrapper = Bootstrapper::new(&*scheme, plan)?;
+                Session::new(scheme, Arc::new(bootstrapper))
+            }
+        };
+        Ok(Self::of(&params, session))
     }
 
     /// A rehearsal of the same computation, with the same plans: of a server that bootstraps as
     /// that one does, or not at all.
     pub(crate) fn alike<S: IntegerScheme>(ints: &Integers<'_, S>) -> Result<Self, IntegersError> {
-        let params = ints.params();
-        let scheme = Arc::new(NoOp::blank(params));
-        let session = match ints.session().bootstrapper() {
-            None => Session::leveled(scheme),
-            Some(found) => {
-                let bootstrapper = Bootstrapper::new(&*scheme, found.plan().clone())?;
-                Session::new(scheme, Arc::new(bootstrapper))
-            }
-        };
+        let plan = ints.session().bootstrapper().map(|found| found.plan().clone());
         let (plans, side_by_side) = (ints.plans(), ints.is_side_by_side());
-        Ok(Rehearsal { params: params.clone(), session, plans, side_by_side })
+        Ok(Rehearsal { plans, side_by_side, ..Self::on(NoOp::blank(ints.params()), plan)? })
     }
 
-    /// Another rehearsal of the same kind, whose counts begin at 0.
+    /// Another rehearsal of the same kind, with all keys, whose counts begin at 0.
     ///
     /// # Errors
     /// Only those of memory.
@@ -235,6 +256,25 @@ impl Rehearsal {
         }
     }
 
+    /// An argument of a program: a column with digits of an origin at a level, and with an index at
+    /// a level of its own, or without one.
+    ///
+    /// # Errors
+    /// As [`Rehearsal::column_with_index`]; a level that the set does not have.
+    pub fn argument(
+        &self,
+        kind: Type,
+        length: usize,
+        (origin, level): (Origin, Level),
+        index: Option<Level>,
+    ) -> Result<Column<NoOpCiphertext>, IntegersError> {
+        self.column_with_index(kind, length, index, |s, zero, own| match (origin, own) {
+            (Origin::Public, own) => s.encrypt_publicly_at(zero, own.unwrap_or(level)),
+            (Origin::Above, None) => s.mod_switch_to(&s.encrypt(zero)?, level),
+            (_, own) => s.encrypt_at(zero, own.unwrap_or(level)),
+        })
+    }
+
     /// A column whose ciphertexts have no more capacity than bootstrapping needs.
     ///
     /// # Errors
@@ -253,8 +293,8 @@ impl Rehearsal {
         self.column(kind, length, |s, zero| s.encrypt_exhausted(zero, level, needed))
     }
 
-    /// A column that represents an existing one, with the same digits, levels and noise bounds,
-    /// those of its index included.
+    /// A column that represents an existing one, with the same digits, levels, noise bounds and
+    /// factors, those of its index included.
     ///
     /// # Errors
     /// A ciphertext that does not belong to this set.
@@ -263,7 +303,7 @@ impl Rehearsal {
         x: &Column<C>,
         meta: impl Fn(&C) -> Meta,
     ) -> Result<Column<NoOpCiphertext>, IntegersError> {
-        no_op_column(&self.params, &self.session, x, meta)
+        no_op_column(&self.session, x, meta)
     }
 
     /// The cost of the work so far, with seconds that leave out linear combinations: that of

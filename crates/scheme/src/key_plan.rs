@@ -90,6 +90,15 @@ impl KeyPlan {
         self
     }
 
+    /// Whether it has all keys of another plan, over all primes that they have there.
+    pub fn covers(&self, other: &KeyPlan) -> bool {
+        let holds =
+            |own: Option<&Basis>, basis: &Basis| own.is_some_and(|own| basis.is_subset(*own));
+        other.relin.iter().all(|(id, basis)| holds(self.relin.get(id), basis))
+            && other.galois.iter().all(|(key, basis)| holds(self.galois.get(key), basis))
+            && (self.bootstrap || !other.bootstrap)
+    }
+
     /// Refuses a plan for another parameter set, as far as it has keys that this one cannot have:
     /// for other gadgets, automorphisms or primes.
     ///

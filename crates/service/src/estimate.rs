@@ -164,7 +164,7 @@ fn counted(
             columns.shape(program)?;
             let mut alike = BTreeMap::new();
             for (name, column) in columns.part(0) {
-                let column = no_op_column(params, session, &column, |x: &Ciphertext| *x.meta())?;
+                let column = no_op_column(session, &column, |x: &Ciphertext| *x.meta())?;
                 alike.insert(name, column);
             }
             let ints = Integers::new(session, params)?;

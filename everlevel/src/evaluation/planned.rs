@@ -1,16 +1,18 @@
 //! The cost of a program on typed columns before there are keys or data.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{
-    Estimate, IntegersError, ProgramError, Rehearsal, Type, best_estimate, index_level,
+    Estimate, IntegersError, Origin, ProgramError, Rehearsal, Type, best_estimate, index_level,
 };
 use everlevel_scheme::{Level, Params};
 
 use super::error::EvaluationError;
 use crate::error::Error;
 use crate::plan::estimates::{best_of_secure, cost};
+use crate::plan::levels::{common, single};
 use crate::requirements::Minimize;
 
 /// A program with its public tables, and the columns that it will be run on.
@@ -23,6 +25,9 @@ pub struct TypedProgram<'a> {
     pub types: &'a [(String, Type)],
     /// The names of those that are encrypted with an index.
     pub indexes: &'a [String],
+    /// The levels at which columns are encrypted, by name, the top for others; `None`: the lowest
+    /// ones at which the program takes no more than at the top, if it needs no bootstrapping.
+    pub levels: Option<&'a BTreeMap<String, Level>>,
     /// The number of rows of each column.
     pub rows: usize,
     /// Whether the server keeps the uniform halves of its keys as seeds in memory.
@@ -43,7 +48,7 @@ impl TypedProgram<'_> {
         let mut place = None;
         let sets = vec![params.clone()];
         let found = self.best_of(sets, Minimize::Latency, memory_bytes, &mut place);
-        found.map(|(_, estimate)| estimate).map_err(|error| placed(error, place))
+        found.map(|found| self.refined(found)).map_err(|error| placed(error, place))
     }
 
     /// The cost on the set with 128 bits of security on which it is least, among those on which the
@@ -55,7 +60,7 @@ impl TypedProgram<'_> {
         let mut place = None;
         let best = |sets| self.best_of(sets, minimize, memory_bytes, &mut place);
         let found = best_of_secure(self.rows, minimize, best);
-        found.map(|(_, estimate)| estimate).map_err(|error| placed(error, place))
+        found.map(|found| self.refined(found)).map_err(|error| placed(error, place))
     }
 
     /// The best of some sets. `place` becomes the last error of the program.
@@ -65,22 +70,94 @@ impl TypedProgram<'_> {
         minimize: Minimize,
         memory_bytes: u64,
         place: &mut Option<ProgramError>,
-    ) -> Result<(Level, Estimate), IntegersError> {
+    ) -> Result<Estimate, IntegersError> {
         let rehearse = |rehearsal: &Rehearsal| {
-            let found = self.rehearsed(rehearsal).map_err(|e| {
+            let found = self.leveled(rehearsal).map_err(|e| {
                 let error = e.error.clone();
                 *place = Some(e);
                 error
             })?;
-            found.with_seeded_keys(self.seeded_keys).within(memory_bytes)
+            match found.memory_bytes() <= memory_bytes {
+                true => Ok(found),
+                false => self.refined(found).within(memory_bytes),
+            }
         };
-        let found = best_estimate(sets, rehearse, |x| cost(minimize, x))?;
-        Ok((found.params.chain().top(), found))
+        best_estimate(sets, rehearse, |x| cost(minimize, x))
     }
 
-    /// The cost in a rehearsal, on columns that were just encrypted with the public key. The keys
-    /// are for columns that were encrypted with either key: their products meet at other levels.
-    fn rehearsed(&self, rehearsal: &Rehearsal) -> Result<Estimate, ProgramError> {
+    /// The cost in a rehearsal at the levels that are stated, or at the lowest one.
+    fn leveled(&self, rehearsal: &Rehearsal) -> Result<Estimate, ProgramError> {
+        let params = rehearsal.params();
+        let indexes = self.index_levels(params)?;
+        // The one that is there counts nothing yet.
+        let unused = Cell::new(true);
+        let rehearsed = |origin: Origin, levels: &[Level]| match unused.take() {
+            true => self.rehearsed(rehearsal, origin, levels, &indexes),
+            false => {
+                self.rehearsed(&rehearsal.again().map_err(unplaced)?, origin, levels, &indexes)
+            }
+        };
+        let Some(stated) = self.levels else {
+            return common(
+                params,
+                self.types.len(),
+                |levels| rehearsed(Origin::Public, levels),
+                |levels| either(rehearsed, levels),
+            );
+        };
+        let named = |name: &&String| self.types.iter().any(|(other, _)| other == *name);
+        if let Some(other) = stated.keys().find(|name| !named(name)) {
+            let problem = format!("a level of {other:?}, which is no column of the program");
+            return Err(unplaced(IntegersError::Parts { problem }));
+        }
+        let top = params.chain().top();
+        let level = |(name, _): &(String, Type)| stated.get(name).copied().unwrap_or(top);
+        either(rehearsed, &self.types.iter().map(level).collect::<Vec<_>>())
+    }
+
+    /// The same with lower levels for columns that are used late, unless levels are stated.
+    fn refined(&self, found: Estimate) -> Estimate {
+        if self.levels.is_some() || found.bootstraps || self.types.len() < 2 {
+            return found;
+        }
+        let params = found.params.clone();
+        // What was planned is planned once more.
+        let Ok(indexes) = self.index_levels(&params) else { return found };
+        let Ok(rehearsal) = Rehearsal::new(&params, false) else { return found };
+        let rehearsed = |origin: Origin, levels: &[Level]| {
+            self.rehearsed(&rehearsal.again().map_err(unplaced)?, origin, levels, &indexes)
+        };
+        let names: Vec<&str> = self.types.iter().map(|(name, _)| name.as_str()).collect();
+        single(
+            found,
+            &names,
+            |levels| rehearsed(Origin::Public, levels),
+            |levels| either(rehearsed, levels),
+        )
+    }
+
+    /// The levels of the indexes of the columns; `None` for those without one.
+    fn index_levels(&self, params: &Params) -> Result<Vec<Option<Level>>, ProgramError> {
+        let named = |name: &&String| self.types.iter().any(|(other, _)| other == *name);
+        if let Some(other) = self.indexes.iter().find(|name| !named(name)) {
+            let problem = format!("an index of {other:?}, which is no column of the program");
+            return Err(unplaced(IntegersError::Parts { problem }));
+        }
+        let index = |(name, kind): &(String, Type)| {
+            self.indexes.contains(name).then(|| index_level(params, *kind)).transpose()
+        };
+        self.types.iter().map(index).collect::<Result<_, _>>().map_err(unplaced)
+    }
+
+    /// The cost in a rehearsal, on columns that one of the keys has just encrypted, with digits at
+    /// these levels.
+    fn rehearsed(
+        &self,
+        rehearsal: &Rehearsal,
+        origin: Origin,
+        levels: &[Level],
+        indexes: &[Option<Level>],
+    ) -> Result<Estimate, ProgramError> {
         let slots = rehearsal.params().slots();
         let blocks = self.rows.div_ceil(slots);
         if let (true, Err(column)) = (blocks > 1, self.program.in_parts()) {
@@ -90,39 +167,32 @@ impl TypedProgram<'_> {
             let error = IntegersError::Length { found: self.rows, expected };
             return Err(ProgramError { column, error });
         }
-        let unplaced = |error| ProgramError { column: 1, error };
-        let (params, top) = (rehearsal.params(), rehearsal.params().chain().top());
-        let named = |name: &&String| self.types.iter().any(|(other, _)| other == *name);
-        if let Some(other) = self.indexes.iter().find(|name| !named(name)) {
-            let problem = format!("an index of {other:?}, which is no column of the program");
-            return Err(unplaced(IntegersError::Parts { problem }));
+        let mut columns = BTreeMap::new();
+        for (((name, kind), level), index) in self.types.iter().zip(levels).zip(indexes) {
+            let length = self.rows.min(slots);
+            let column = rehearsal.argument(*kind, length, (origin, *level), *index);
+            columns.insert(name.clone(), column.map_err(unplaced)?);
         }
-        let index = |(name, kind): &(String, Type)| {
-            self.indexes.contains(name).then(|| index_level(params, *kind)).transpose()
-        };
-        let indexes = self.types.iter().map(index).collect::<Result<Vec<_>, IntegersError>>();
-        let indexes = indexes.map_err(unplaced)?;
-        let on = |rehearsal: &Rehearsal, publicly: bool| {
-            let mut columns = BTreeMap::new();
-            for ((name, kind), index) in self.types.iter().zip(&indexes) {
-                let length = self.rows.min(slots);
-                let column = rehearsal.column_with_index(*kind, length, *index, |s, zero, own| {
-                    let level = own.unwrap_or(top);
-                    match publicly {
-                        true => s.encrypt_publicly_at(zero, level),
-                        false => s.encrypt_at(zero, level),
-                    }
-                });
-                columns.insert(name.clone(), column.map_err(unplaced)?);
-            }
-            Estimate::of_program(rehearsal, self.program, &columns, self.tables, blocks as u64)
-        };
-        let again = rehearsal.again().map_err(unplaced)?;
-        let secret = on(&again, false)?;
-        let mut found = on(rehearsal, true)?;
-        found.keys = found.keys.merge(&secret.keys);
-        Ok(found)
+        let blocks = blocks as u64;
+        let found = Estimate::of_program(rehearsal, self.program, &columns, self.tables, blocks)?;
+        Ok(found.with_seeded_keys(self.seeded_keys))
     }
+}
+
+/// The cost of columns that are encrypted with the public key, and the keys for those that are
+/// encrypted with either key: their products meet at other levels.
+fn either(
+    rehearsed: impl Fn(Origin, &[Level]) -> Result<Estimate, ProgramError>,
+    levels: &[Level],
+) -> Result<Estimate, ProgramError> {
+    let mut found = rehearsed(Origin::Public, levels)?;
+    found.keys = found.keys.merge(&rehearsed(Origin::Secret, levels)?.keys);
+    Ok(found)
+}
+
+/// The error of a program as a whole.
+fn unplaced(error: IntegersError) -> ProgramError {
+    ProgramError { column: 1, error }
 }
 
 /// The error with its place in the program, if it has one.

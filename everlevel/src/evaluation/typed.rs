@@ -1,8 +1,9 @@
 //! Columns of typed integers of any length, with as many ciphertexts for each digit as necessary.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_bgv::Ciphertext;
+use everlevel_circuit::Value;
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{Column, Encrypted, Interval};
 use everlevel_ring::{Cpu, Engine};
@@ -13,6 +14,7 @@ use everlevel_wire::{Metadata, WireError};
 use super::error::EvaluationError;
 use crate::columns::IntegerValue;
 use crate::error::Error;
+use crate::rehearsed::{rehearsal, relinearizes};
 use crate::server::Server;
 
 /// A column, or a total, of any length, of ciphertexts that are whole or cut to what decryption
@@ -243,13 +245,54 @@ impl<E: Engine> TypedInputs<E> {
         Ok(shapes)
     }
 
+    /// Refuses a program that keys of one program do not suffice for, or that does not fit, before
+    /// anything is computed. Columns at the top are not checked on a server that bootstraps: keys
+    /// of a program that bootstraps are made for these.
+    fn check(
+        &self,
+        server: &Server<E>,
+        program: &Program,
+        tables: &BTreeMap<String, Vec<i128>>,
+    ) -> Result<(), EvaluationError> {
+        if relinearizes(server) {
+            return Ok(());
+        }
+        let top = server.params().chain().top();
+        let at_top = |x: &Column<Ciphertext<E>>| x.values().all(|v| v.get().level() == top);
+        let mut checked = BTreeSet::new();
+        for part in (0..self.blocks()).map(|i| self.part(i)) {
+            let alike = |x: &Value<Ciphertext<E>>| {
+                let meta = *x.get().meta();
+                (meta.level, meta.noise.to_bits(), meta.factor, meta.exponent)
+            };
+            let values = part.values().flat_map(|x| x.values().chain(x.index_values()));
+            let kind: Vec<_> = values.map(alike).collect();
+            let passed = server.bootstrapper.is_some() && part.values().all(at_top);
+            // The parts of most columns are alike.
+            if passed || !checked.insert(kind) {
+                continue;
+            }
+            let rehearsal = rehearsal(server)?;
+            let mut pretended = BTreeMap::new();
+            for (name, x) in part {
+                let like = rehearsal.like(&x, |c: &Ciphertext<E>| *c.meta());
+                pretended.insert(name, like.map_err(Error::from)?);
+            }
+            let ints = rehearsal.integers().map_err(Error::from)?;
+            let found = ints.run(program, &pretended, tables, &mut |_| ());
+            found.map_err(EvaluationError::Program)?;
+        }
+        Ok(())
+    }
+
     /// The results of a program with public tables, in the memory of the processor; columns in
     /// several parts are computed part by part. `progress` is called with the number of statements
     /// done, over all parts.
     ///
     /// # Errors
-    /// As [`TypedInputs::shape`]; operations of the program that are impossible; a fault of the
-    /// engine.
+    /// As [`TypedInputs::shape`]; operations of the program that are impossible, a missing key and
+    /// too little capacity, which are refused before anything is computed where keys are for some
+    /// programs only; a fault of the engine.
     pub fn run(
         &self,
         server: &Server<E>,
@@ -258,6 +301,7 @@ impl<E: Engine> TypedInputs<E> {
         progress: &mut dyn FnMut(usize),
     ) -> Result<Vec<TypedArray>, EvaluationError> {
         let shape = self.shape(program)?;
+        self.check(server, program, tables)?;
         let ints = server.integers()?;
         let mut results: Vec<(String, Vec<Encrypted<Ciphertext<E>>>)> = Vec::new();
         for i in 0..self.blocks() {

@@ -1,12 +1,16 @@
 //! The cost of a plan on a parameter set, and the best set for it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use everlevel_integers::{Estimate, EstimatedStep, IntegersError, Rehearsal, best_estimate};
+use everlevel_integers::{
+    Estimate, EstimatedInput, EstimatedStep, IntegersError, Origin, Rehearsal, best_estimate,
+};
 use everlevel_scheme::{Level, OptIn, Params};
 
 use super::Plan;
+use super::levels::{common, single};
 use crate::compute::Room;
 use crate::error::Error;
 use crate::requirements::Minimize;
@@ -22,7 +26,7 @@ impl Plan {
     /// A program that cannot be computed on this set; this is detected before anything is
     /// encrypted.
     pub fn explain(&self, params: &Params) -> Result<Estimate, Error> {
-        Ok(self.known_on(params)?.1)
+        self.known_on(params)
     }
 
     /// The set with 128 bits of security on which the program takes the least time, or the least
@@ -43,41 +47,50 @@ impl Plan {
     pub fn params_within(&self, minimize: Minimize, memory_bytes: u64) -> Result<Params, Error> {
         let longest = self.inputs.iter().map(|x| x.length).max().unwrap_or(1);
         let best = |sets: Vec<Params>| self.best(sets, minimize, memory_bytes);
-        let found = best_of_secure(longest, minimize, best)?;
-        let params = found.1.params.clone();
+        let found = self.refined(best_of_secure(longest, minimize, best)?)?;
+        let params = found.params.clone();
         self.known.lock().unwrap_or_else(PoisonError::into_inner).push(found);
         Ok(params)
     }
 
-    pub(crate) fn known_on(&self, params: &Params) -> Result<(Level, Estimate), Error> {
+    pub(crate) fn known_on(&self, params: &Params) -> Result<Estimate, Error> {
         let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = lock().iter().find(|(_, x)| x.params.same(params)) {
+        if let Some(found) = lock().iter().find(|x| x.params.same(params)) {
             return Ok(found.clone());
         }
         let found = self.best([params.clone()], Minimize::Latency, u64::MAX)?;
+        let found = self.refined(found)?;
         lock().push(found.clone());
         Ok(found)
     }
 
-    /// The cost in a rehearsal, with arguments whose digits are encrypted at a level, and whose
-    /// indexes at levels of their own, if they have one.
+    fn names(&self) -> Vec<&str> {
+        self.inputs.iter().map(|x| x.name.as_str()).collect()
+    }
+
+    /// The levels of the indexes of the arguments; `None` for those without one.
+    fn index_levels(&self, params: &Params) -> Result<Vec<Option<Level>>, IntegersError> {
+        self.inputs.iter().map(|x| x.index_level(params)).collect()
+    }
+
+    /// The cost in a rehearsal, with arguments of an origin whose digits are at these levels, and
+    /// whose indexes at levels of their own, if they have one.
     fn rehearsed(
         &self,
         rehearsal: &Rehearsal,
-        level: Level,
+        origin: Origin,
+        levels: &[Level],
         indexes: &[Option<Level>],
     ) -> Result<Estimate, IntegersError> {
         let (ints, slots) = (rehearsal.integers()?, rehearsal.params().slots());
         let blocks = self.blocks(slots)?;
-        let mut inputs = BTreeMap::new();
-        for (x, index) in self.inputs.iter().zip(indexes) {
+        let (mut inputs, mut given) = (BTreeMap::new(), Vec::with_capacity(levels.len()));
+        for ((x, level), index) in self.inputs.iter().zip(levels).zip(indexes) {
             let length = x.length.min(slots);
-            let column = rehearsal.column_with_index(x.kind, length, *index, |s, zero, own| {
-                s.encrypt_at(zero, own.unwrap_or(level))
-            })?;
+            let column = rehearsal.argument(x.kind, length, (origin, *level), *index)?;
+            given.push(EstimatedInput::of(rehearsal.params(), &x.name, &column));
             inputs.insert(x.name.as_str(), column);
         }
-        let given = Estimate::size_of(rehearsal.params(), inputs.values());
         let (mut steps, mut before) = (Vec::new(), rehearsal.spent());
         let results = self.evaluated(&ints, Room::ONE, &inputs, |name, interval| {
             let after = rehearsal.spent();
@@ -97,25 +110,42 @@ impl Plan {
     }
 
     /// The cost in a rehearsal at the best level: if nothing is bootstrapped, the lowest level at
-    /// which the program fits, where uploads are smallest and products fastest.
-    fn leveled(&self, rehearsal: &Rehearsal) -> Result<(Level, Estimate), IntegersError> {
+    /// which the program takes no more than at the top, where uploads are smallest and products
+    /// fastest.
+    fn leveled(&self, rehearsal: &Rehearsal) -> Result<Estimate, IntegersError> {
         let params = rehearsal.params();
-        let top = params.chain().top();
-        let indexes = self.inputs.iter().map(|x| x.index_level(params));
-        let indexes = indexes.collect::<Result<Vec<_>, IntegersError>>()?;
-        let mut found = (top, self.rehearsed(rehearsal, top, &indexes)?);
-        let (mut least, mut most) = (0, top.0);
-        while !found.1.bootstraps && least < most {
-            let level = Level((least + most) / 2);
-            match rehearsal.again().and_then(|again| self.rehearsed(&again, level, &indexes)) {
-                Ok(estimate) => {
-                    most = level.0;
-                    found = (level, estimate);
-                }
-                Err(_) => least = level.0 + 1,
-            }
+        let (indexes, top) = (self.index_levels(params)?, params.chain().top());
+        // The one that is there counts nothing yet.
+        let unused = Cell::new(true);
+        let rehearsed = |origin: Origin, levels: &[Level]| match unused.take() {
+            true => self.rehearsed(rehearsal, origin, levels, &indexes),
+            false => self.rehearsed(&rehearsal.again()?, origin, levels, &indexes),
+        };
+        common(
+            params,
+            self.inputs.len(),
+            |levels| rehearsed(Origin::Above, levels),
+            |levels| either(rehearsed, top, levels),
+        )
+    }
+
+    /// The same with lower levels for arguments that are used late.
+    fn refined(&self, found: Estimate) -> Result<Estimate, IntegersError> {
+        if found.bootstraps || self.inputs.len() < 2 {
+            return Ok(found);
         }
-        Ok(found)
+        let params = found.params.clone();
+        let (indexes, top) = (self.index_levels(&params)?, params.chain().top());
+        let rehearsal = Rehearsal::new(&params, false)?.with_side_by_side(found.side_by_side);
+        let rehearsed = |origin: Origin, levels: &[Level]| {
+            self.rehearsed(&rehearsal.again()?, origin, levels, &indexes)
+        };
+        Ok(single(
+            found,
+            &self.names(),
+            |levels| rehearsed(Origin::Above, levels),
+            |levels| either(rehearsed, top, levels),
+        ))
     }
 
     /// The better of both layouts of comparisons, if they differ.
@@ -123,7 +153,7 @@ impl Plan {
         &self,
         rehearsal: &Rehearsal,
         cost: impl Fn(&Estimate) -> f64,
-    ) -> Result<(Level, Estimate), IntegersError> {
+    ) -> Result<Estimate, IntegersError> {
         let apart = self.leveled(rehearsal);
         // Side by side in a row, half of the slots, there is room for two digits at least.
         let slots = rehearsal.params().slots();
@@ -133,7 +163,7 @@ impl Plan {
         let beside =
             rehearsal.again().and_then(|again| self.leveled(&again.with_side_by_side(true)));
         match (apart, beside) {
-            (Ok(apart), Ok(beside)) if cost(&beside.1) < cost(&apart.1) => Ok(beside),
+            (Ok(apart), Ok(beside)) if cost(&beside) < cost(&apart) => Ok(beside),
             (Err(_), Ok(beside)) => Ok(beside),
             (apart, _) => apart,
         }
@@ -144,18 +174,31 @@ impl Plan {
         candidates: impl IntoIterator<Item = Params>,
         minimize: Minimize,
         memory_bytes: u64,
-    ) -> Result<(Level, Estimate), IntegersError> {
-        let mut levels = Vec::new();
+    ) -> Result<Estimate, IntegersError> {
         let cost = |x: &Estimate| cost(minimize, x);
         let rehearse = |rehearsal: &Rehearsal| {
-            let (level, estimate) = self.laid_out(rehearsal, cost)?;
-            levels.push((rehearsal.params().clone(), level));
-            estimate.within(memory_bytes)
+            let found = self.laid_out(rehearsal, cost)?;
+            match found.memory_bytes() <= memory_bytes {
+                true => Ok(found),
+                false => self.refined(found)?.within(memory_bytes),
+            }
         };
-        let best = best_estimate(candidates, rehearse, cost)?;
-        let level = levels.iter().rev().find(|(params, _)| params.same(&best.params));
-        Ok((level.map_or(best.params.chain().top(), |(_, level)| *level), best))
+        best_estimate(candidates, rehearse, cost)
     }
+}
+
+/// The cost of arguments that are encrypted for the plan at these levels, with keys also for those
+/// that are switched down to them.
+fn either(
+    rehearsed: impl Fn(Origin, &[Level]) -> Result<Estimate, IntegersError>,
+    top: Level,
+    levels: &[Level],
+) -> Result<Estimate, IntegersError> {
+    let mut found = rehearsed(Origin::Secret, levels)?;
+    if levels.iter().any(|level| *level < top) {
+        found.keys = found.keys.merge(&rehearsed(Origin::Above, levels)?.keys);
+    }
+    Ok(found)
 }
 
 /// The best of the sets with 128 bits of security for arguments of at most `longest` entries, where
@@ -164,10 +207,10 @@ impl Plan {
 pub(crate) fn best_of_secure(
     longest: usize,
     minimize: Minimize,
-    mut best: impl FnMut(Vec<Params>) -> Result<(Level, Estimate), IntegersError>,
-) -> Result<(Level, Estimate), IntegersError> {
-    let least = |x: &(Level, Estimate)| cost(minimize, &x.1);
-    let mut found: Option<(Level, Estimate)> = None;
+    mut best: impl FnMut(Vec<Params>) -> Result<Estimate, IntegersError>,
+) -> Result<Estimate, IntegersError> {
+    let least = |x: &Estimate| cost(minimize, x);
+    let mut found: Option<Estimate> = None;
     let (mut large, mut refused) = (Vec::new(), None);
     for name in CANDIDATES {
         let set = Params::named(name, OptIn::SecureOnly)?;
@@ -185,7 +228,7 @@ pub(crate) fn best_of_secure(
         }
     }
     // Without bootstrapping fewer slots save next to nothing.
-    let own = found.iter().filter(|(_, best)| best.bootstraps).map(|(_, best)| best.params.clone());
+    let own = found.iter().filter(|best| best.bootstraps).map(|best| best.params.clone());
     large.extend(own);
     let fewer = fewer_slots(&large, longest);
     let fewer = if fewer.is_empty() { None } else { best(fewer).ok() };

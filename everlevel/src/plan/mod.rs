@@ -1,6 +1,7 @@
 //! Programs on typed integers whose cost is determined before they run.
 
 pub(crate) mod estimates;
+pub(crate) mod levels;
 #[cfg(test)]
 mod tests;
 
@@ -23,7 +24,9 @@ use crate::error::Error;
 use crate::expression::Expr;
 use crate::operand::{Arithmetic, Linear, Operand, linear};
 use crate::planner::KeyPlanner;
+use crate::rehearsed::{Made, rehearsal, relinearizes};
 use crate::server::Server;
+use levels::level_of;
 
 /// A column in the trace of a plan: its interval and length are known, but not its values.
 #[derive(Clone, Debug)]
@@ -69,8 +72,8 @@ struct Output {
 }
 
 /// A program on typed integers that is traced once, so that its cost is known before anything is
-/// encrypted: the parameter set, the level of encryption, the keys, the number of refreshes and the
-/// seconds.
+/// encrypted: the parameter set, the levels of encryption, the keys, the number of refreshes and
+/// the seconds.
 ///
 /// Its expressions are those of encrypted columns ([`Expr`]); they are evaluated on the no-op
 /// scheme, which counts operations, and then on a server.
@@ -98,8 +101,8 @@ pub struct Plan {
     outputs: Vec<Output>,
     /// Whether servers keep the uniform halves of their keys as seeds.
     seeded_keys: bool,
-    /// The level of encryption and the cost, for each set that was requested.
-    known: Mutex<Vec<(Level, Estimate)>>,
+    /// The cost, with the levels of encryption, for each set that was requested.
+    known: Mutex<Vec<Estimate>>,
 }
 
 /// The tracer of a plan, which declares arguments and results.
@@ -278,17 +281,21 @@ impl Plan {
     /// [`Client::decrypt_parts_for`].
     ///
     /// Only indexes of arguments that were declared with one are read
-    /// ([`PlanTracer::indexed_input`]).
+    /// ([`PlanTracer::indexed_input`]). Arguments above the level of the plan, such as those of
+    /// [`Client::encrypt_integers`], are switched down to it; the keys of [`Plan::server`] are for
+    /// these, too. If arguments have less capacity than the plan assumes, or other noise bounds, or
+    /// if the server has other keys, the program is rehearsed with these keys first, so that what
+    /// does not fit is refused before anything is computed.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] for arguments other than those of the plan, such as one without the
-    /// index that the plan reads; errors of the operations.
+    /// index that the plan reads; a missing key, or too little capacity; errors of the operations.
     pub fn run(
         &self,
         server: &Server,
         inputs: &[NamedIntegers],
     ) -> Result<Vec<NamedIntegers>, Error> {
-        let slots = server.params().slots();
+        let (params, slots) = (server.params(), server.params().slots());
         let blocks = self.blocks(slots)?;
         let mut parts: Vec<BTreeMap<&str, Column<Ciphertext>>> = vec![BTreeMap::new(); blocks];
         for (name, x) in inputs {
@@ -317,8 +324,15 @@ impl Plan {
                 return Err(wrong(format!("argument {name} is given twice")));
             }
         }
-        let ints = server.integers()?;
-        let ints = ints.side_by_side(self.explain(server.params())?.side_by_side);
+        let estimate = self.explain(params)?;
+        let ints = server.integers()?.side_by_side(estimate.side_by_side);
+        for (name, x) in parts.iter_mut().flatten() {
+            let level = level_of(&estimate, name);
+            if x.values().any(|v| v.get().level() > level) {
+                *x = ints.lowered(x, level)?;
+            }
+        }
+        self.check(server, &estimate, &parts)?;
         let room = Room::of(server);
         let found = parts.iter().map(|part| self.evaluated(&ints, room, part, |_, _| ()));
         let mut found: Vec<_> = found.map(|x| Ok(x?.into_iter())).collect::<Result<_, Error>>()?;
@@ -328,6 +342,37 @@ impl Plan {
             own.into_iter().enumerate().map(move |(i, x)| (array.column(i), x))
         });
         Ok(results.collect())
+    }
+
+    /// Refuses what the server could not compute on these parts of the arguments, unless all of
+    /// them were made as the plan assumes.
+    fn check(
+        &self,
+        server: &Server,
+        estimate: &Estimate,
+        parts: &[BTreeMap<&str, Column<Ciphertext>>],
+    ) -> Result<(), Error> {
+        let planned = |made: Made| {
+            parts.iter().flatten().all(|(name, x)| {
+                let input = estimate.inputs.iter().find(|input| input.name == *name);
+                let index = input.and_then(|input| input.index_level);
+                made.made(server.params(), x, (level_of(estimate, name), index))
+            })
+        };
+        let general = server.bootstrapper.is_some() && relinearizes(server);
+        let made = || [Made::Encrypted, Made::Lowered].into_iter().any(planned);
+        if general || (server.keys().plan().covers(&estimate.keys) && made()) {
+            return Ok(());
+        }
+        for part in parts {
+            let rehearsal = rehearsal(server)?.with_side_by_side(estimate.side_by_side);
+            let mut alike = BTreeMap::new();
+            for (&name, x) in part {
+                alike.insert(name, rehearsal.like(x, |c: &Ciphertext| *c.meta())?);
+            }
+            self.evaluated(&rehearsal.integers()?, Room::ONE, &alike, |_, _| ())?;
+        }
+        Ok(())
     }
 
     /// The argument that a name belongs to, and the number of the column.

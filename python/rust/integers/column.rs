@@ -89,6 +89,32 @@ impl Column {
         })
     }
 
+    /// The highest level of the ciphertexts of its digits; none without any.
+    #[getter]
+    fn level(&self) -> Option<usize> {
+        either!(&self.held, Held, x => x.values().map(|v| v.get().meta().level.0).max())
+    }
+
+    /// Whether its ciphertexts have the levels, noise bounds and factors of those of another one.
+    fn is_like(&self, other: &Column) -> bool {
+        let of = |meta: &Meta| (meta.level, meta.exponent, meta.factor, meta.noise.to_bits());
+        let all = |x: &Column| -> Vec<_> {
+            either!(&x.held, Held, x => {
+                x.values().chain(x.index_values()).map(|v| of(v.get().meta())).collect()
+            })
+        };
+        all(self) == all(other)
+    }
+
+    /// The same column, which stays as it is where the other one is bootstrapped.
+    fn detached(&self) -> Self {
+        let held = match &self.held {
+            Held::Real(x) => Held::Real(x.detached()),
+            Held::Traced(x) => Held::Traced(x.detached()),
+        };
+        Column { params: self.params.clone(), held }
+    }
+
     /// The same column without its index.
     fn without_index(&self) -> Self {
         let held = match &self.held {

@@ -16,18 +16,18 @@ use crate::keys::{PublicKey, SecretKey, same};
 use crate::runtime::{detached, rng};
 use crate::values::octets;
 
-/// Encrypts integers from `low` to `high`, under a secret key or a public one, and their digits in
-/// unary if they are to have an index.
+/// Encrypts integers of an interval, under a secret key or a public one: their digits at a level,
+/// at the top if there is none, and in unary if they are to have an index.
 #[pyfunction]
-#[pyo3(signature = (values, low, high, secret = None, public = None, index = false))]
+#[pyo3(signature = (values, interval, secret = None, public = None, index = false, level = None))]
 pub fn encrypt_column(
     py: Python<'_>,
     values: Vec<i128>,
-    low: i128,
-    high: i128,
+    interval: (i128, i128),
     secret: Option<&SecretKey>,
     public: Option<&PublicKey>,
     index: bool,
+    level: Option<usize>,
 ) -> Result<Column> {
     let values = Zeroizing::new(values);
     let params = match (secret, public) {
@@ -36,12 +36,12 @@ pub fn encrypt_column(
         _ => return Err(refusal("ParameterError", "python.one-key", "expected one key")),
     };
     let column = detached(py, || {
-        let kind = Type::ranged(low, high)?;
+        let kind = Type::ranged(interval.0, interval.1)?;
         let encoded = Encoded::new(&values, kind, params.slots())?;
         let mut rng = rng()?;
-        let mut encrypt = |slots: &[u64], level: Option<Level>| -> Result<Ciphertext> {
-            let plain = Plaintext::encode(params, slots)?;
-            let level = level.unwrap_or(params.chain().top());
+        let own = level.map_or(params.chain().top(), Level);
+        let mut encrypt = |slots: &[u64], truth: Option<Level>| -> Result<Ciphertext> {
+            let (plain, level) = (Plaintext::encode(params, slots)?, truth.unwrap_or(own));
             Ok(match (secret, public) {
                 (Some(key), _) => key.0.encrypt_at(&plain, level, &mut rng)?,
                 (_, Some(key)) => key.0.encrypt_at(&plain, level, &mut rng)?,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use everlevel::{Ciphertext, Integers, Params, Type};
-use everlevel_integers::{Counted, Rehearsal, TablePlans, index_level};
+use everlevel::{Ciphertext, Integers, Level, Params, Type};
+use everlevel_integers::{Counted, Origin, Rehearsal, TablePlans, index_level};
 use everlevel_scheme::Scheme;
 use pyo3::prelude::*;
 
@@ -81,6 +81,17 @@ impl IntegerServer {
         }
     }
 
+    /// The column with its digits at a level, or at the lower one where they are.
+    fn lowered(&self, py: Python<'_>, x: &Column, level: usize) -> Result<Column> {
+        fn done<S: Home>(s: &Integers<'_, S>, x: &[Entry], level: Level) -> Result<Held> {
+            let x = Operands(x, &[]).column::<S>(0)?;
+            Ok(S::held(s.lowered(x, level)?))
+        }
+        let x = [Entry::Column(x.held.clone())];
+        let held = detached(py, || on!(self, s => done(&s, &x, Level(level))))?;
+        Ok(self.own(held))
+    }
+
     /// The operation of a name on columns and public integers, with further integers.
     #[pyo3(signature = (name, operands, numbers = Vec::new()))]
     fn apply(
@@ -149,35 +160,52 @@ impl Trace {
         detached(py, || Ok(Trace(Arc::new(Rehearsal::new(&params.0, bootstraps)?))))
     }
 
+    /// On a server with the keys that it has, and no others; none if it bootstraps and has the keys
+    /// for any program.
+    #[staticmethod]
+    fn of_server(py: Python<'_>, server: &Server) -> Result<Option<Self>> {
+        let inner = &server.inner;
+        detached(py, || Ok(inner.rehearsal()?.map(|found| Trace(Arc::new(found)))))
+    }
+
+    /// The same once more, with what is known of tables, and with counts that begin at 0.
+    fn again(&self, py: Python<'_>) -> Result<Self> {
+        detached(py, || Ok(Trace(Arc::new(self.0.again()?))))
+    }
+
     /// Where its operations are done.
     #[pyo3(signature = (side_by_side = false))]
     fn server(&self, side_by_side: bool) -> Result<IntegerServer> {
-        self.0.integers()?;
+        let plans = self.0.integers()?.plans();
         let place = Place::Trace(self.0.clone());
-        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side })
+        Ok(IntegerServer { place, plans, side_by_side })
     }
 
-    /// A column of a number of integers from `low` to `high`, encrypted with the secret key or
-    /// with the public one, and with an index or without.
-    #[pyo3(signature = (low, high, length, publicly = false, index = false))]
+    /// A column of a number of integers of an interval, with digits at a level, at the top if there
+    /// is none, and with an index or without: encrypted with the `secret` key, or with the `public`
+    /// one, or with the secret one at the top, and switched down from `above`.
+    #[pyo3(signature = (interval, length, origin = "secret", index = false, level = None))]
     fn input(
         &self,
         py: Python<'_>,
-        low: i128,
-        high: i128,
+        interval: (i128, i128),
         length: usize,
-        publicly: bool,
+        origin: &str,
         index: bool,
+        level: Option<usize>,
     ) -> Result<Column> {
         let rehearsal = &*self.0;
-        let (params, top) = (rehearsal.params(), rehearsal.params().chain().top());
+        let params = rehearsal.params();
+        let origin = match origin {
+            "public" => Origin::Public,
+            "above" => Origin::Above,
+            _ => Origin::Secret,
+        };
+        let level = level.map_or(params.chain().top(), Level);
         let column = detached(py, || {
-            let kind = Type::ranged(low, high)?;
+            let kind = Type::ranged(interval.0, interval.1)?;
             let index = index.then(|| index_level(params, kind)).transpose()?;
-            Ok(rehearsal.column_with_index(kind, length, index, |s, zero, own| match publicly {
-                true => s.encrypt_publicly_at(zero, own.unwrap_or(top)),
-                false => s.encrypt_at(zero, own.unwrap_or(top)),
-            })?)
+            Ok(rehearsal.argument(kind, length, (origin, level), index)?)
         })?;
         Ok(Column { params: params.clone(), held: Held::Traced(column) })
     }

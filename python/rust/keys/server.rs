@@ -9,6 +9,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use super::plaintexts::same;
+use super::plan::Plan;
 use crate::ciphertext::Ciphertext;
 use crate::errors::{Result, refusal};
 use crate::params::Params;
@@ -98,6 +99,11 @@ impl Keys {
     fn __len__(&self) -> usize {
         let plan = self.0.plan();
         plan.len() + usize::from(plan.bootstrap)
+    }
+
+    /// Whether all keys of a plan are among them.
+    fn has(&self, plan: &Plan) -> bool {
+        self.0.plan().covers(&plan.0)
     }
 
     /// Bytes of keys that are in memory now.

@@ -68,7 +68,7 @@ class Clear(Tracer):
         for run in values.reshape(runs, -1).tolist():
             for i in range(0, len(run), slots):
                 part = [int(v) for v in run[i : i + slots]]
-                blocks.append(Block(self._input(kind.low, kind.high, len(part)), part))
+                blocks.append(Block(self._input((kind.low, kind.high), len(part)), part))
         return EncryptedIntegers._make(blocks, values.shape, self, None, runs)
 
     def constant(self, like: Any, values: list[int]) -> Any:

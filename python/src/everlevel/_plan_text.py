@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Operations above which a plan is shown by their kinds.
 LONG = 60
+#: Arguments above which levels are not shown one by one.
+LISTED = 8
 
 
 def text(plan: Plan) -> str:
@@ -29,6 +31,7 @@ def text(plan: Plan) -> str:
             f"{told_bytes(plan.result_bytes)}"
         ),
         f"{told_bytes(plan.memory_bytes)} of memory, and what is needed while it computes",
+        f"levels of the arguments, of 0 to {plan.params.levels - 1}: {told_levels(plan)}",
     ]
     if plan.seeded_keys:
         lines.append(
@@ -85,6 +88,7 @@ def html(plan: Plan) -> str:
         ("arguments", f"{plan.input_ciphertexts} ciphertexts, {told_bytes(plan.input_bytes)}"),
         ("results", f"{plan.result_ciphertexts} ciphertexts, {told_bytes(plan.result_bytes)}"),
         ("memory", told_bytes(plan.memory_bytes) + (", seeded keys" if plan.seeded_keys else "")),
+        (f"levels of the arguments, of 0 to {plan.params.levels - 1}", told_levels(plan)),
     ]
     header = (
         "operation",
@@ -108,6 +112,17 @@ def html(plan: Plan) -> str:
         for s in plan.stages
     ]
     return facts(f"Plan of {plan._program.name}", summary) + grid("Operations", header, stages)
+
+
+def told_levels(plan: Plan) -> str:
+    """The levels of the arguments: of few of them one by one, with their sizes."""
+    if len(plan.inputs) <= LISTED:
+        return ", ".join(
+            f"{name} {x.level} ({told_bytes(x.bytes)})" for name, x in plan.inputs.items()
+        )
+    levels = [x.level for x in plan.inputs.values()]
+    least, most = min(levels), max(levels)
+    return f"all {least}" if least == most else f"{least} to {most}"
 
 
 def told_seconds(seconds: float) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from . import _everlevel as _rust
 from ._integers import EncryptedIntegers
 from ._params import Params
 from ._plan_text import html, text, told_bytes, told_seconds
@@ -20,6 +22,19 @@ if TYPE_CHECKING:
     from ._public_key import PublicKey
     from ._roles import Client
     from ._server import Server
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a plan, as it is encrypted."""
+
+    #: The level of its digits, from 0 to ``params.levels - 1``, the top, as ``Client.encrypt``
+    #: takes it.
+    level: int
+    #: Its ciphertexts, with those of an index.
+    ciphertexts: int
+    #: Their bytes, about; half of that if they are encrypted with the secret key.
+    bytes: int
 
 
 class Plan:
@@ -36,7 +51,8 @@ class Plan:
         params: Params,
         rows: int,
         tracer: Tracer,
-        inputs: tuple[int, int],
+        inputs: dict[str, Argument],
+        made: dict[str, _rust.Column],
         results: Sequence[Any],
     ) -> None:
         self._program, self._keys = program, tracer._trace.keys
@@ -56,8 +72,11 @@ class Plan:
         self.bootstraps = sum(stage.bootstraps for stage in self.stages)
         #: Bytes of the server keys that it takes, in a file.
         self.key_bytes = self._keys.bytes(params._raw)
-        #: Ciphertexts of its arguments, and their bytes, about.
-        self.input_ciphertexts, self.input_bytes = inputs
+        #: The arguments by name, each with its level, its ciphertexts and their bytes.
+        self.inputs = inputs
+        #: Ciphertexts of all arguments, and their bytes, about.
+        self.input_ciphertexts = sum(x.ciphertexts for x in inputs.values())
+        self.input_bytes = sum(x.bytes for x in inputs.values())
         #: Ciphertexts of its results, and their bytes, about.
         self.result_ciphertexts, self.result_bytes = size_of(results, tracer._factor)
         #: Bytes of memory for keys, arguments and results. What tables and bootstrapping need while
@@ -69,21 +88,26 @@ class Plan:
         self.intervals = tuple(x.interval for x in results)
         #: Whether its server keeps half of each key as a seed in memory.
         self.seeded_keys = False
-        self._public = False
+        # Whether arguments may be encrypted with the public key, and whether the server does not
+        # bootstrap.
+        self._public = self._leveled = False
+        # Blocks of the arguments, as each way to make them leaves them that the keys are for.
+        self._made = [made]
 
-    def _with_keys_of(self, public: Plan) -> Plan:
-        """This plan with the keys of one for encryptions under the public key, too."""
+    def _with_keys_of(self, other: Plan) -> Plan:
+        """This plan with the keys of one for arguments that are made in another way, too."""
         raw, before = self.params._raw, self._keys
-        self._keys = before.merge(public._keys)
+        self._keys = before.merge(other._keys)
         self.key_bytes = self._keys.bytes(raw)
         self.memory_bytes += self._keys.memory_bytes(raw) - before.memory_bytes(raw)
-        self._public = True
+        self._made += other._made
         return self
 
     def _with_seeded_keys(self) -> Plan:
         """This plan for a server that keeps half of each key as a seed in memory."""
-        self.seeded_keys = True
-        self.memory_bytes -= self.key_bytes
+        if not self.seeded_keys:
+            self.seeded_keys = True
+            self.memory_bytes -= self.key_bytes
         return self
 
     def server(self, client: Client, *, progress: Any = None) -> Server:
@@ -94,7 +118,7 @@ class Plan:
     def encrypt(
         self, client: Client | PublicKey, **arrays: npt.ArrayLike
     ) -> dict[str, EncryptedIntegers]:
-        """The arguments by name, encrypted as the annotations say."""
+        """The arguments by name, encrypted as the annotations say, at the levels of the plan."""
         self._of(client.params)
         if not self._public and not hasattr(client, "decrypt"):
             raise ParameterError(
@@ -104,7 +128,9 @@ class Plan:
             )
         self._program._named(arrays)
         found = {
-            name: client.encrypt(values, dtype=self._program.kinds[name])
+            name: client.encrypt(
+                values, dtype=self._program.kinds[name], level=self.inputs[name].level
+            )
             for name, values in arrays.items()
         }
         for name, x in found.items():
@@ -120,6 +146,12 @@ class Plan:
         """Runs the program on a server: on arguments by name, of the types and lengths that were
         planned for. Only indexes of arguments that are annotated with ``everlevel.indexed`` are
         read, as the plan counts no others.
+
+        Arguments above the levels of the plan, such as those of ``Client.encrypt``, are switched
+        down to these, and the keys of ``Plan.server`` are for them, too. If others are below, have
+        another noise bound, or if the server has other keys, the program is run on the scheme that
+        only counts first, with these keys: what does not fit is refused before anything is
+        computed.
         """
         arrays = by_name(arguments, named)
         self._of(server.params)
@@ -131,8 +163,9 @@ class Plan:
         given = {name: place.load(x) for name, x in arrays.items()}
         for name, x in given.items():
             # What an index decides takes other keys, and has fewer levels left.
-            if not self._program.kinds[name].indexed:
-                given[name] = x.without_index()
+            own = x if self._program.kinds[name].indexed else x.without_index()
+            given[name] = self._lowered(place, own, self.inputs[name].level)
+        self._check(server, given)
         found = function(**given)
         if not self.side_by_side:
             return found
@@ -141,6 +174,37 @@ class Plan:
         if isinstance(found, dict):
             return {name: _on_server(x, server) for name, x in found.items()}
         return _on_server(found, server)
+
+    def _lowered(self, place: Server, x: EncryptedIntegers, level: int) -> EncryptedIntegers:
+        """The array, no higher than at a level."""
+        if x.level is None or x.level <= level:
+            return x
+        blocks = [place._integers.lowered(block, level) for block in x._blocks]
+        return EncryptedIntegers._make(blocks, x.shape, place, None, x._runs)
+
+    def _check(self, server: Server, given: Mapping[str, EncryptedIntegers]) -> None:
+        """Refuses what the server could not compute, unless it has the keys of the plan, and all
+        arguments were made in one of the ways that these are for.
+        """
+
+        def alike(made: Mapping[str, _rust.Column]) -> bool:
+            return all(
+                block.is_like(made[name]) for name, x in given.items() for block in x._blocks
+            )
+
+        if server._raw.keys.has(self._keys) and any(alike(made) for made in self._made):
+            return
+        trace = _rust.Trace.of_server(server._compiled)
+        if trace is None:
+            return
+        tracer = Tracer(self.params, server.can_bootstrap, 1, self.side_by_side, trace)
+        pretended = {
+            name: EncryptedIntegers._make(
+                [trace.like(block) for block in x._blocks], x.shape, tracer, None, x._runs
+            )
+            for name, x in given.items()
+        }
+        self._program._function(**pretended)
 
     def _of(self, params: Params) -> None:
         if not params._raw.same(self.params._raw):

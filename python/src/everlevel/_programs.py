@@ -8,11 +8,12 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from . import _clear
+from . import _clear, _levels
+from . import _everlevel as _rust
 from ._integers import EncryptedIntegers
 from ._kinds import kinds_of
 from ._params import Params
-from ._planned import GOALS, Plan, size_of, within
+from ._planned import GOALS, Argument, Plan, size_of, within
 from ._totals import EncryptedTotal
 from ._tracer import Tracer
 from .errors import Error, ParameterError, ProgramError, RangeError
@@ -138,8 +139,9 @@ class Program:
         short, with the digits that are compared apart and side by side in one ciphertext. If the
         best of the default sets bootstraps, also with fewer used slots, such as
         ``bgv-65537-n15-s1024``, if the rows fill at most a quarter of them; so it is on those that
-        take too much memory. It is run a few times for this, on a scheme that only counts.
-        ``minimise`` is an older name of ``minimize``.
+        take too much memory. Without bootstrapping, arguments are planned for the lowest levels at
+        which the program takes no more than at the top. It is run a few dozen times for this, on a
+        scheme that only counts. ``minimise`` is an older name of ``minimize``.
         """
         goals = [goal for goal in (minimize, minimise) if goal is not None] or ["time"]
         if goals[0] not in GOALS or any(goal != goals[0] for goal in goals):
@@ -159,7 +161,10 @@ class Program:
             raise ParameterError("there is no set to plan for", code="integers.set")
 
         def accepted(plan: Plan) -> Plan:
-            return within(plan._with_seeded_keys() if seeded_keys else plan, limit)
+            plan = plan._with_seeded_keys() if seeded_keys else plan
+            if limit is not None and plan.memory_bytes > limit:
+                plan = self._refined(plan)
+            return within(plan, limit)
 
         plans, refused = self._plans(sets, rows, accepted)
         large = min(
@@ -176,7 +181,7 @@ class Program:
                 fewer += [one for one in sets if one.name not in planned]
             plans += self._with_fewer_slots(fewer, rows, accepted)
         if plans:
-            return min(plans, key=GOALS[goals[0]])
+            return self._refined(min(plans, key=GOALS[goals[0]]))
         reason = large or refused[-1]
         raise ParameterError(
             f"none of the sets can run {self.name}: {reason.message}",
@@ -184,18 +189,95 @@ class Program:
             **reason.fields,
         )
 
-    def _for_either_key(self, plan: Plan, bootstraps: bool) -> Plan:
-        """The plan with keys for arguments that were encrypted with the public key, too: their
-        products meet at other levels.
+    def _runner(
+        self, params: Params, rows: int, bootstraps: bool, beside: bool
+    ) -> Callable[..., Plan]:
+        """What runs the program once on the scheme that only counts, with arguments at levels by
+        name, or at the top, of an origin as ``Trace.input`` has them.
         """
+        trace = _rust.Trace(params._raw, bootstraps)
+        unused = [trace]
+
+        def run(levels: _levels.Levels | None = None, origin: str = "secret") -> Plan:
+            own = unused.pop() if unused else trace.again()
+            tracer = Tracer(params, bootstraps, -(-rows // params.slots), beside, own)
+            return self._traced(params, rows, tracer, levels or {}, origin)
+
+        return run
+
+    def _planned(self, params: Params, rows: int, bootstraps: bool, beside: bool) -> Plan:
+        """The plan for arguments at one level, whoever encrypts them: the lowest at which the
+        program takes no more than at the top, or the top if the server bootstraps.
+        """
+        run = self._runner(params, rows, bootstraps, beside)
+        plan = run()
+        before, hardest, top = plan, "above", params.levels - 1
         try:
-            public = self._traced(
-                plan.params, plan.rows, bootstraps, plan.side_by_side, publicly=True
-            )
+            before, hardest = run(origin="public"), "public"
         except Error:
             # They have more noise, with which the program does not fit.
+            plan._public = False
+        else:
+            # Their products meet at other levels.
+            plan._with_keys_of(before)._public = True
+        plan._leveled = not bootstraps
+        if bootstraps:
             return plan
-        return plan._with_keys_of(public)
+
+        def fits(levels: _levels.Levels) -> bool:
+            try:
+                return _takes_no_more(run(levels, hardest), before)
+            except Error:
+                return False
+
+        levels = _levels.common(self.kinds, top, fits)
+        return self._at(run, levels, plan)
+
+    def _at(self, run: Callable[..., Plan], levels: _levels.Levels, plan: Plan) -> Plan:
+        """A plan with arguments at other levels, and keys for all ways to make them that it is for;
+        or the same plan where that would take more.
+        """
+        if levels == {name: x.level for name, x in plan.inputs.items()}:
+            return plan
+        try:
+            found = run(levels)
+            for origin in ("public", "above") if plan._public else ("above",):
+                found._with_keys_of(run(levels, origin))
+        except Error:
+            # Levels of products follow from the noise, so less of it need not fit.
+            return plan
+        found._public, found._leveled = plan._public, plan._leveled
+        if plan.seeded_keys:
+            found._with_seeded_keys()
+        return found if _takes_no_more(found, plan) else plan
+
+    def _refined(self, plan: Plan) -> Plan:
+        """The same plan with lower levels for some of its arguments, where it takes no more: the
+        largest arguments first.
+        """
+        if not plan._leveled or len(self.kinds) < 2:
+            return plan
+        run = self._runner(plan.params, plan.rows, False, plan.side_by_side)
+        origin = "public" if plan._public else "above"
+        levels = {name: x.level for name, x in plan.inputs.items()}
+        try:
+            before = run(levels, origin)
+        except Error:
+            return plan
+
+        def lower(tried: _levels.Levels) -> bool:
+            nonlocal before
+            try:
+                found = run(tried, origin)
+            except Error:
+                return False
+            if not _takes_no_more(found, before):
+                return False
+            before = found
+            return True
+
+        order = sorted(levels, key=lambda name: -plan.inputs[name].bytes)
+        return self._at(run, _levels.single(levels, order, lower), plan)
 
     def _with_fewer_slots(
         self, sets: Iterable[Params], rows: int, accepted: Callable[[Plan], Plan]
@@ -228,9 +310,7 @@ class Program:
                 found = []
                 for beside in layouts:
                     try:
-                        plan = self._for_either_key(
-                            self._traced(given, rows, bootstraps, beside), bootstraps
-                        )
+                        plan = self._planned(given, rows, bootstraps, beside)
                         found.append(accepted(plan))
                     except Error as error:
                         if error.code not in (
@@ -248,20 +328,24 @@ class Program:
         return plans, refused
 
     def _traced(
-        self, params: Params, rows: int, bootstraps: bool, beside: bool, publicly: bool = False
+        self, params: Params, rows: int, tracer: Tracer, levels: _levels.Levels, origin: str
     ) -> Plan:
-        slots = params.slots
-        tracer = Tracer(params, bootstraps, -(-rows // slots), beside)
-        inputs = {}
+        length = min(rows, params.slots)
+        inputs: dict[str, EncryptedIntegers] = {}
+        made: dict[str, _rust.Column] = {}
+        told: dict[str, Argument] = {}
         for name, kind in self.kinds.items():
+            interval, level = (kind.low, kind.high), levels.get(name)
             blocks = [
-                tracer._trace.input(kind.low, kind.high, min(rows, slots), publicly, kind.indexed)
+                tracer._trace.input(interval, length, origin, kind.indexed, level)
                 for _ in range(kind.rows or 1)
             ]
             shape = (rows,) if kind.rows is None else (kind.rows, rows)
-            inputs[name] = EncryptedIntegers._make(blocks, shape, tracer, None, len(blocks))
-        # Before it bootstraps them.
-        sizes = size_of(inputs.values(), tracer._factor)
+            x = EncryptedIntegers._make(blocks, shape, tracer, None, len(blocks))
+            # Before it bootstraps them.
+            inputs[name], made[name] = x, blocks[0].detached()
+            known = params.levels - 1 if x.level is None else x.level
+            told[name] = Argument(known, *size_of([x], tracer._factor))
         found = self._function(**inputs)
         results = (
             found
@@ -276,7 +360,7 @@ class Program:
                 "of them",
                 code="python.program",
             )
-        return Plan(self, params, rows, tracer, sizes, results)
+        return Plan(self, params, rows, tracer, told, made, results)
 
     def _named(self, arrays: Mapping[str, Any]) -> None:
         if set(arrays) != set(self.kinds):
@@ -289,6 +373,15 @@ class Program:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, kind in self.kinds.items())
         return f"<everlevel.Program {self.name}({kinds})>"
+
+
+def _takes_no_more(plan: Plan, than: Plan) -> bool:
+    """Whether a plan takes no more products, memory and, but for a hundredth, time."""
+    return (
+        plan.products <= than.products
+        and plan.seconds <= 1.01 * than.seconds
+        and plan.memory_bytes <= than.memory_bytes
+    )
 
 
 def program(function: Callable[..., Any]) -> Program:

@@ -16,6 +16,7 @@ from ._values import (
     bounds_of,
     bytes_of,
     congruent,
+    counted,
     entries_modulo,
     in_bounds,
     in_range,
@@ -88,6 +89,7 @@ def _typed(
     bounds: tuple[int, int] | None,
     rows: bool,
     index: bool,
+    level: int | None,
 ) -> EncryptedIntegers:
     if params.plain_exponent != 1 or params.plain_prime < 257:
         raise ParameterError(
@@ -97,6 +99,8 @@ def _typed(
             code="integers.set",
             params=params.name,
         )
+    if level is not None:
+        level = counted("level", level, 32)
     array = some(values)
     if rows and not array.shape:
         raise ShapeError(
@@ -110,11 +114,14 @@ def _typed(
                 f"an array of shape {array.shape}: expected {kind}", code="python.shape"
             )
         rows = True
-    within(array, (kind.low, kind.high))
+    interval = (kind.low, kind.high)
+    within(array, interval)
     index = index or kind.indexed
     runs, slots = (array.shape[0] if rows else 1), params.slots
     blocks = [
-        _rust.encrypt_column(run[i : i + slots].tolist(), kind.low, kind.high, index=index, **key)
+        _rust.encrypt_column(
+            run[i : i + slots].tolist(), interval, index=index, level=level, **key
+        )
         for run in array.reshape(runs, -1)
         for i in range(0, run.size, slots)
     ]
@@ -187,9 +194,11 @@ class PublicKey:
         bounds: tuple[int, int] | None = None,
         rows: bool = False,
         index: bool = False,
+        level: int | None = None,
     ) -> EncryptedIntegers:
         """As ``Client.encrypt``, at twice the size."""
-        return _typed({"public": self._raw}, self._raw.params, values, dtype, bounds, rows, index)
+        key = {"public": self._raw}
+        return _typed(key, self._raw.params, values, dtype, bounds, rows, index, level)
 
     def encrypt_modular(
         self,

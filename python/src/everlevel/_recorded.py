@@ -126,11 +126,12 @@ class Recorder(Tracer):
     def input(self, source: Source, x: EncryptedIntegers) -> Node:
         """A run of an array, as it is encrypted."""
         length = min(x.size, x._params.slots)
-        # Of an index it is up to who encrypted it how much its truth values have left.
+        # It is up to who encrypted it how much it has left, and the truth values of an index.
+        block = x._blocks[0]
         traced = (
-            self._trace.like(x._blocks[0])
-            if x.has_index
-            else self._trace.input(*x.interval, length)
+            self._trace.like(block)
+            if x.has_index or block.level not in (None, self.params.levels - 1)
+            else self._trace.input(x.interval, length)
         )
         return self._node(traced, "", source=source, key_id=x.key_id)
 

@@ -198,6 +198,7 @@ class Client:
         bounds: tuple[int, int] | None = None,
         rows: bool = False,
         index: bool = False,
+        level: int | None = None,
     ) -> EncryptedIntegers:
         """Encrypts integers that are computed on as NumPy's, without wrapping: compared, looked up
         in tables, selected from, added.
@@ -218,8 +219,13 @@ class Client:
         few products; their results have few levels left: see ``EncryptedIntegers.without_index``.
         For 3 possible values at least, and 32 bits at most. For arrays that are often compared with
         public integers or looked up.
+
+        ``level``: the level at which the digits are encrypted, from 0 to ``params.levels - 1``, the
+        top, which is the default: fewer bytes, and less to compute with. A plan says which level
+        its arguments need (``Plan.inputs``), and ``Plan.encrypt`` encrypts at it.
         """
-        return _typed({"secret": self._raw}, self._raw.params, values, dtype, bounds, rows, index)
+        key = {"secret": self._raw}
+        return _typed(key, self._raw.params, values, dtype, bounds, rows, index, level)
 
     def encrypt_modular(
         self,

@@ -32,8 +32,15 @@ class Tracer:
     for all.
     """
 
-    def __init__(self, params: Params, bootstraps: bool, factor: int, beside: bool) -> None:
-        self._trace = _rust.Trace(params._raw, bootstraps)
+    def __init__(
+        self,
+        params: Params,
+        bootstraps: bool,
+        factor: int,
+        beside: bool,
+        trace: _rust.Trace | None = None,
+    ) -> None:
+        self._trace = _rust.Trace(params._raw, bootstraps) if trace is None else trace
         self._inner = self._trace.server(beside)
         self._beside = beside
         self._factor = factor

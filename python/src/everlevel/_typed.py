@@ -116,6 +116,14 @@ class Typed(Encrypted, Stored, Shaped):
         return self._make(blocks, self._shape, self._server, self._wrap, self._runs)
 
     @property
+    def level(self) -> int | None:
+        """The level of its ciphertexts, the highest one if there are several: from 0 to
+        ``params.levels - 1``, the top, at which arrays are encrypted unless another one is stated.
+        None if all entries are public.
+        """
+        return max((x.level for x in self._blocks if x.level is not None), default=None)
+
+    @property
     def capacity_bits(self) -> float:
         """The least remaining capacity of the ciphertexts, in bits; infinite if all entries are
         public.

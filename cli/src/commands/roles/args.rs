@@ -80,6 +80,10 @@ pub struct EncryptArgs {
     /// take few products; can be repeated
     #[arg(long = "index", value_name = "COLUMN", requires = "types")]
     pub indexes: Vec<String>,
+    /// Encrypt columns at these levels, as `plan` prints them, and others at the top: fewer bytes,
+    /// and less capacity
+    #[arg(long, value_name = "NAME=LEVEL,..", requires = "types")]
+    pub levels: Option<String>,
     /// The ciphertexts.
     #[command(flatten)]
     pub out: OutArg,

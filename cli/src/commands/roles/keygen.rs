@@ -38,7 +38,9 @@ pub fn plan(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError>
     if let (Some(text), Some(types), Some(rows)) = (&purpose.program, &purpose.types, purpose.rows)
     {
         let PurposeArgs { tables, indexes, .. } = purpose;
-        let columns = Columns { text, types, indexes, rows, tables, seeded_keys: false };
+        // At the top, where `encrypt` puts them.
+        let levels = Some(purpose.levels.as_deref().unwrap_or_default());
+        let columns = Columns { text, types, indexes, levels, rows, tables, seeded_keys: false };
         return Ok(columns.on(params)?.keys);
     }
     if let Some(rows) = purpose.rows {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{
-    Column, Counted, Estimate, IntegersError, Operation, Order, Rehearsal, Type, best_estimate,
+    Column, Counted, Estimate, EstimatedInput, IntegersError, Operation, Order, Rehearsal, Type,
+    best_estimate,
 };
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{OptIn, Params};
@@ -48,6 +49,10 @@ fn an_estimate_is_what_is_done() {
     let given = pretended(&rehearsal, &inputs);
     let program = program(TEXT);
     let found = Estimate::of_program(&rehearsal, &program, &given, &none, 3).unwrap();
+    let level = |x: &Column<NoOpCiphertext>| x.values().map(|v| v.get().meta().level).max();
+    let levels = ["age", "income"].map(|name| level(&inputs[name]));
+    let top = bench.params.chain().top();
+    assert_eq!(levels[1], Some(top));
     let before = bench.scheme.cost();
     let results = bench.integers().run(&program, &inputs, &none, &mut |_| ()).unwrap();
     let cost = bench.scheme.cost() - before;
@@ -64,9 +69,16 @@ fn an_estimate_is_what_is_done() {
     assert_eq!(steps, ["rich", "_fee", "fee", "n", "top"].map(|name| (name, interval(name))));
     let ciphertexts: usize = inputs.values().map(Column::ciphertexts).sum();
     assert_eq!(found.input_ciphertexts, 3 * ciphertexts as u64);
+    let given: Vec<_> = found.inputs.iter().map(|x| (x.name.as_str(), x.level)).collect();
+    assert_eq!(given, [("age", levels[0]), ("income", levels[1])]);
+    let bytes: u64 = found.inputs.iter().map(|x| x.bytes).sum();
+    assert_eq!((bytes, found.inputs[0].index_level), (found.input_bytes, None));
     assert_eq!(found.keys, bench.scheme.key_plan());
     let shown = found.to_string();
-    for part in [format!("{products} products"), format!("{estimated} refreshes"), "MiB".into()] {
+    let levels = format!("levels of the arguments, of 0 to {top}: age {} (", levels[0].unwrap());
+    for part in
+        [format!("{products} products"), format!("{estimated} refreshes"), "MiB".into(), levels]
+    {
         assert!(shown.contains(&part), "{shown}");
     }
 }
@@ -80,7 +92,7 @@ fn the_best_way_is_found() {
         move |rehearsal: &Rehearsal| {
             let ints = rehearsal.integers()?;
             let x = rehearsal.column(Type::U8, 40, |s, zero| s.encrypt(zero))?;
-            let given = Estimate::size_of(rehearsal.params(), [&x]);
+            let given = vec![EstimatedInput::of(rehearsal.params(), "x", &x)];
             let mut y = ints.lt(&x, 9)?;
             for _ in 1..depth {
                 y = ints.lt(&ints.operate(&Operation::Add, &[(&x).into(), (&y).into()])?, &x)?;

@@ -85,6 +85,7 @@ impl LinearMaps for NoOp {
         self.still_wanted()?;
         self.check_set([&x.meta])?;
         gs.iter().try_for_each(|g| self.params.check_automorphism(*g))?;
+        gs.iter().try_for_each(|g| self.check_galois(*g, x.meta.level))?;
         let basis = self.params.chain().basis(x.meta.level);
         let switched = gs.iter().filter(|g| !g.is_identity()).count();
         if switched > 0 {

@@ -99,9 +99,9 @@ impl NoOp {
         NoOp { cancelled: Some(Box::new(cancelled)), ..self }
     }
 
-    /// The same for a server that has only these keys: relinearization without one of them is
-    /// refused, as the real scheme would, and [`Automorphisms::galois_level`] is that of these
-    /// keys.
+    /// The same for a server that has only these keys: a relinearization or an automorphism without
+    /// one of them is refused, as the real scheme would, and [`Automorphisms::galois_level`] is that
+    /// of these keys. Parts of linear maps that are moved as they are added up are not checked.
     ///
     /// [`Automorphisms::galois_level`]: crate::Automorphisms::galois_level
     #[must_use]
@@ -198,6 +198,16 @@ impl NoOp {
         Ok(out)
     }
 
+    /// What stands for a ciphertext with these public data, except its owner: a ciphertext of the
+    /// value 0 with the same level, noise bound and factor.
+    ///
+    /// # Errors
+    /// Public data that no ciphertext of this set has.
+    pub fn like(&self, meta: &Meta) -> Result<NoOpCiphertext, SchemeError> {
+        self.params.noise().check_meta(meta)?;
+        Ok(NoOpCiphertext { meta: Meta { owner: None, ..*meta }, value: self.zero() })
+    }
+
     /// The plaintext, if decryption would be exact.
     ///
     /// # Errors
@@ -236,11 +246,29 @@ impl NoOp {
     /// Refuses relinearization at a level without a key.
     fn check_relin(&self, level: Level) -> Result<(), SchemeError> {
         let Some(held) = &self.held else { return Ok(()) };
-        let chain = self.params.chain();
-        let (operation, key) = ("relinearization", "relinearization key".to_string());
-        match held.relin.get(&chain.gadget_id(level)) {
+        let found = held.relin.get(&self.params.chain().gadget_id(level));
+        self.check_key(found, level, "relinearization", "relinearization key")
+    }
+
+    /// Refuses an automorphism at a level without a key; the identity needs none.
+    fn check_galois(&self, g: GaloisElement, level: Level) -> Result<(), SchemeError> {
+        let Some(held) = self.held.as_ref().filter(|_| !g.is_identity()) else { return Ok(()) };
+        let found = held.galois.get(&(g, self.params.chain().gadget_id(level)));
+        self.check_key(found, level, "automorphism", "Galois key")
+    }
+
+    /// Refuses a key that is not there, or does not have all primes of a level.
+    fn check_key(
+        &self,
+        found: Option<&Basis>,
+        level: Level,
+        operation: &'static str,
+        key: &str,
+    ) -> Result<(), SchemeError> {
+        let key = key.to_string();
+        match found {
             None => Err(SchemeError::MissingKey { operation, key }),
-            Some(covered) if !chain.basis(level).is_subset(*covered) => {
+            Some(covered) if !self.params.chain().basis(level).is_subset(*covered) => {
                 Err(SchemeError::KeyTooShort { operation, key, level })
             }
             Some(_) => Ok(()),

@@ -12,8 +12,8 @@ use super::super::manifest::ManifestWriter;
 use super::super::sent::{Send, lines as sent_lines};
 use super::super::writer::ResultWriter;
 use super::arrays::write;
-use crate::columns::Header;
 use crate::columns::typed::{self, Named};
+use crate::columns::{Header, levels};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{check_apart, check_free, is_standard};
@@ -24,6 +24,7 @@ struct ColumnReport {
     name: String,
     #[serde(rename = "type")]
     kind: String,
+    level: usize,
     ciphertexts: usize,
 }
 
@@ -43,8 +44,10 @@ pub fn encrypt(
         ));
     }
     typed::check_indexes(&args.indexes, &types)?;
+    let levels = levels::parsed(args.levels.as_deref().unwrap_or_default(), &types)?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
+    levels::check(&levels, params)?;
     let (manifest, shared) = (&args.manifest, &args.manifest_key);
     let files = [args.input.as_path(), &args.out.out];
     let manifest = ManifestWriter::begin(manifest, shared, params, args.out.force, &files)?;
@@ -54,20 +57,22 @@ pub fn encrypt(
     let (slots, blocks) = (params.slots(), values.div_ceil(params.slots()));
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let top = params.chain().top();
-    let mut encrypt = |slots: &[u64], level: Option<Level>| -> Result<_, IntegersError> {
+    let mut encrypt = |slots: &[u64], level: Level| -> Result<_, IntegersError> {
         let plain = Plaintext::encode(params, slots)?;
-        Ok(key.encrypt_at(&plain, level.unwrap_or(top), &mut rng)?)
+        Ok(key.encrypt_at(&plain, level, &mut rng)?)
     };
     let bar = progress(common, "encrypting", (blocks * read.len()) as u64);
     let (mut arrays, mut reports) = (Vec::new(), Vec::new());
     for Named { name, kind, values, .. } in read {
         let mut parts = Vec::with_capacity(blocks);
+        let own = levels.get(&name).copied().unwrap_or(top);
         let index = args.indexes.contains(&name).then(|| index_level(params, kind)).transpose()?;
         for part in values.chunks(slots) {
             let encoded = Encoded::new(part, kind, slots)?;
             let column: IntegerColumn = match index {
-                Some(level) => encoded.encrypt_indexed(level, &mut encrypt)?,
-                None => encoded.encrypt(|slots| encrypt(slots, None))?,
+                Some(level) => encoded
+                    .encrypt_indexed(level, |slots, truth| encrypt(slots, truth.unwrap_or(own)))?,
+                None => encoded.encrypt(|slots| encrypt(slots, own))?,
             };
             parts.push(column.into());
             bar.inc(1);
@@ -75,7 +80,8 @@ pub fn encrypt(
         let array = ColumnArray::vector(&name, blocks, Some(values.len()));
         let array = TypedArray { array, blocks: parts };
         let ciphertexts = array.ciphertexts();
-        reports.push(ColumnReport { name, kind: kind.to_string(), ciphertexts });
+        let (kind, level) = (kind.to_string(), own.0);
+        reports.push(ColumnReport { name, kind, level, ciphertexts });
         arrays.push(array);
     }
     bar.finish_and_clear();
@@ -104,7 +110,11 @@ pub fn encrypt(
         .iter()
         .map(|c| {
             let ciphertexts = counted(c.ciphertexts as u64, "ciphertext");
-            format!("{}: {}, {ciphertexts}", c.name, c.kind)
+            let level = match c.level == top.0 {
+                true => String::new(),
+                false => format!(" at level {} of 0 to {top}", c.level),
+            };
+            format!("{}: {}, {ciphertexts}{level}", c.name, c.kind)
         })
         .collect();
     lines.push(format!(

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use everlevel::lab::EvaluationError;
 use everlevel::{Estimate, Program};
-use everlevel_integers::{Column, EstimatedStep, Rehearsal};
+use everlevel_integers::{Column, EstimatedInput, EstimatedStep, Rehearsal};
 use everlevel_scheme::noop::NoOpCiphertext;
 use serde::Serialize;
 
@@ -48,9 +48,30 @@ pub struct Report {
     key_bytes: u64,
     input_ciphertexts: u64,
     input_bytes: u64,
+    arguments: Vec<Argument>,
     result_ciphertexts: u64,
     result_bytes: u64,
     steps: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Argument {
+    name: String,
+    /// Of its digits; none for public integers.
+    level: Option<usize>,
+    ciphertexts: u64,
+    bytes: u64,
+}
+
+impl From<&EstimatedInput> for Argument {
+    fn from(x: &EstimatedInput) -> Self {
+        Argument {
+            name: x.name.clone(),
+            level: x.level.map(|level| level.0),
+            ciphertexts: x.ciphertexts,
+            bytes: x.bytes,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -93,6 +114,7 @@ impl From<&Estimate> for Report {
             key_bytes: x.key_bytes(),
             input_ciphertexts: x.input_ciphertexts,
             input_bytes: x.input_bytes,
+            arguments: x.inputs.iter().map(Argument::from).collect(),
             result_ciphertexts: x.result_ciphertexts,
             result_bytes: x.result_bytes,
             steps: x.steps.iter().map(Step::from).collect(),

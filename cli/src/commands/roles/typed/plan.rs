@@ -9,7 +9,7 @@ use super::super::eval::parse;
 use super::super::inputs::of_program;
 use super::eval::tables;
 use super::explain::{Report, at_once};
-use crate::columns::typed;
+use crate::columns::{levels, typed};
 use crate::console::args::{Common, amount};
 use crate::console::errors::CliError;
 use crate::console::output::{counted, emit, emit_json, progress};
@@ -28,6 +28,10 @@ pub struct PlanArgs {
     /// The column of this name is encrypted with an index; can be repeated
     #[arg(long = "index", value_name = "COLUMN")]
     pub indexes: Vec<String>,
+    /// Columns are encrypted at these levels, and others at the top (default: the lowest levels at
+    /// which the program takes no more than at the top, if it needs no bootstrapping)
+    #[arg(long, value_name = "NAME=LEVEL,..")]
+    pub levels: Option<String>,
     /// The number of rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
     pub rows: u64,
@@ -78,6 +82,8 @@ pub struct Columns<'a> {
     pub types: &'a str,
     /// Which of them are encrypted with an index.
     pub indexes: &'a [String],
+    /// At which levels they are encrypted, and others at the top; none: the lowest ones.
+    pub levels: Option<&'a str>,
     /// The number of their rows.
     pub rows: u64,
     /// The tables of the program.
@@ -89,20 +95,26 @@ pub struct Columns<'a> {
 impl Columns<'_> {
     /// What the program takes on a set.
     pub fn on(&self, params: &Params) -> Result<Estimate, CliError> {
-        self.estimated(|program| program.estimate(params, u64::MAX))
+        self.estimated(Some(params), |program| program.estimate(params, u64::MAX))
     }
 
-    /// What `estimate` finds. What refuses the program is the user's to change.
+    /// What `estimate` finds, on a set that is known or chosen. What refuses the program is the
+    /// user's to change.
     fn estimated(
         &self,
+        params: Option<&Params>,
         estimate: impl FnOnce(&TypedProgram<'_>) -> Result<Estimate, EvaluationError>,
     ) -> Result<Estimate, CliError> {
         let (program, types) = (&parse(self.text)?, &typed::types(self.types)?);
         typed::check_indexes(self.indexes, types)?;
+        let levels = self.levels.map(|text| levels::parsed(text, types)).transpose()?;
+        if let (Some(params), Some(levels)) = (params, &levels) {
+            levels::check(levels, params)?;
+        }
         let tables = &tables(self.tables)?;
         let (rows, seeded_keys) = (self.rows as usize, self.seeded_keys);
-        let indexes = self.indexes;
-        let planned = TypedProgram { program, tables, types, indexes, rows, seeded_keys };
+        let (indexes, levels) = (self.indexes, levels.as_ref());
+        let planned = TypedProgram { program, tables, types, indexes, levels, rows, seeded_keys };
         estimate(&planned).map_err(|e| of_program(e, self.text, CliError::usage))
     }
 }
@@ -111,7 +123,8 @@ impl Columns<'_> {
 pub fn plan(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     let PlanArgs { program: text, types, indexes, rows, tables, .. } = args;
     let (rows, seeded_keys) = (*rows, args.seeded_keys);
-    let columns = Columns { text, types, indexes, rows, tables, seeded_keys };
+    let levels = args.levels.as_deref();
+    let columns = Columns { text, types, indexes, levels, rows, tables, seeded_keys };
     let params = args.params.as_deref().map(|name| find_params(name, common)).transpose()?;
     let memory_bytes = args.memory.map_or(u64::MAX, |mib| mib << 20);
     let minimize = match args.minimize {
@@ -119,7 +132,7 @@ pub fn plan(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
         Goal::Memory => Minimize::Memory,
     };
     let bar = progress(common, "rehearsing", 1);
-    let found = columns.estimated(|program| match &params {
+    let found = columns.estimated(params.as_ref(), |program| match &params {
         Some(params) => program.estimate(params, memory_bytes),
         None => program.best(minimize, memory_bytes),
     })?;
@@ -147,10 +160,13 @@ fn told(planned: &Planned, found: &Estimate, args: &PlanArgs, common: &Common) -
     let indexes: String = indexes.iter().map(|name| format!(" --index {name}")).collect();
     let insecure = if common.insecure_research { " --insecure-research" } else { "" };
     let failures = if common.allow_failures { " --allow-failures" } else { "" };
+    let columns = format!("--types '{types}'{indexes}{}", option(found));
     format!(
         "{} of {} slots, {:.1} bits of security; {} of digits to base {}, {layout}\n{found}{}\n\n\
-         its keys: everlevel keygen --params {}{insecure}{failures} --program '{program}' --types \
-         '{types}'{indexes} --rows {rows}{lookups} --out keys",
+         its keys: everlevel keygen --params {}{insecure}{failures} --program '{program}' \
+         {columns} --rows {rows}{lookups} --out keys\n\
+         its columns: everlevel encrypt --key keys/public.key{insecure}{failures} --in FILE.csv \
+         {columns} --out columns.ct",
         counted(found.blocks, "block"),
         planned.slots,
         planned.security_bits,
@@ -159,4 +175,12 @@ fn told(planned: &Planned, found: &Estimate, args: &PlanArgs, common: &Common) -
         at_once(rayon::current_num_threads(), found.bootstraps),
         args.params.as_deref().unwrap_or(found.params.name()),
     )
+}
+
+/// The option for the levels of columns that are below the top.
+fn option(found: &Estimate) -> String {
+    let top = found.params.chain().top();
+    let below = found.inputs.iter().filter_map(|x| Some((&x.name, x.level.filter(|l| *l < top)?)));
+    let below: Vec<String> = below.map(|(name, level)| format!("{name}={level}")).collect();
+    if below.is_empty() { String::new() } else { format!(" --levels {}", below.join(",")) }
 }
