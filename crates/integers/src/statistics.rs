@@ -197,7 +197,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let n = x.length.unwrap_or(0);
         let whole = match ranks {
-            Ranked::Whole(own) => self.mapped_if_it_fits(own, |x| i64::from(x == rank as i64))?,
+            Ranked::Whole(own) | Ranked::Repeated { rank: own, .. } => {
+                self.mapped_if_it_fits(own, |x| i64::from(x == rank as i64))?
+            }
             Ranked::Digits(_) => None,
         };
         let found = match whole {
