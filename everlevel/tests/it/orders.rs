@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use everlevel::general_keys;
+use everlevel_circuit::PrimePower;
 use everlevel_integers::{Column, Encoded, Integers, IntegersError, Order, Type, no_op_session};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{KeyPlan, NoOp, OptIn, Params, Plaintext};
@@ -51,4 +52,29 @@ fn fresh_entries_take_few_bootstrappings_with_general_keys() {
         assert!(found <= refreshes, "{name} of {kind}: {found} bootstrappings");
         assert!(covered(&scheme.key_plan(), &keys), "{name} of {kind}: keys that nobody has");
     }
+}
+
+/// Values are right whichever keys rotations take: of pairs that fill a row, that leave a part of it
+/// empty, and that need both rows.
+#[test]
+fn columns_are_ordered_with_general_keys() {
+    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+    let keys = general_keys(&params).unwrap();
+    let scheme = Arc::new(NoOp::new(&params, 1).holding(keys.clone()));
+    let session = no_op_session(&params, scheme.clone(), true).unwrap();
+    let ints = Integers::new(&session, &params).unwrap();
+    let modulus = PrimePower::new(params.plain_modulus(), 1).unwrap();
+    let open = |c: &NoOpCiphertext| Ok::<_, IntegersError>(scheme.decrypt(c)?.decode(&params)?);
+    for n in [12usize, 20, 32, 40, 50] {
+        let mut xs: Vec<i128> = (0..n as i128).map(|i| i * i * 29 % 37).collect();
+        let encoded = Encoded::new(&xs, Type::U8, params.slots()).unwrap();
+        let x =
+            encoded.encrypt(|slots| scheme.encrypt(&Plaintext::encode(&params, slots)?)).unwrap();
+        xs.sort_unstable();
+        let found = ints.sorted(&x, Order::Ascending, n).unwrap();
+        assert_eq!(found.decrypt(modulus, open).unwrap()[..], xs[..], "{n} entries");
+        let found = ints.median(&x).unwrap();
+        assert_eq!(found.decrypt(modulus, open).unwrap()[..], [xs[(n - 1) / 2]], "{n} entries");
+    }
+    assert!(covered(&scheme.key_plan(), &keys), "keys that nobody has");
 }
