@@ -77,8 +77,8 @@ impl Places {
         self
     }
 
-    /// One comparison, of a position in each block of `stride` slots, which as many as there are
-    /// positions fit a row.
+    /// All positions in one comparison, each in a block of `stride` slots; as many of these as there
+    /// are positions have to fit a row.
     fn one_each(&self, stride: usize) -> Self {
         let parts = std::iter::once(0..self.take).collect();
         Places { block: Block::Place, stride, parts, ..*self }
@@ -367,6 +367,13 @@ mod tests {
             let slots = places.parts.iter().map(|part| places.each(part, |_, _| 1).len());
             assert!(slots.max().unwrap() <= 16384);
             assert_eq!(places.first(1).parts.len(), 1);
+        }
+        let places = Places::new(100, 90, 16384).unwrap().one_each(128);
+        let slots = places.each(&(0..90), |place, i| (100 * place + i + 1) as i64);
+        assert_eq!((places.parts(), places.blocks(), slots.len()), (1, 90, 90 * 128));
+        for (slot, number) in slots.into_iter().enumerate() {
+            let (place, i) = (slot / 128, slot % 128);
+            assert_eq!(number, if i < 100 { (100 * place + i + 1) as i64 } else { 0 });
         }
     }
 }
