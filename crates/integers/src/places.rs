@@ -77,8 +77,8 @@ impl Places {
         self
     }
 
-    /// All positions in one comparison, each in a block of `stride` slots; as many of these as there
-    /// are positions have to fit a row.
+    /// All positions in one comparison, each in a block of `stride` slots. As many of these as
+    /// there are positions have to fit a row.
     fn one_each(&self, stride: usize) -> Self {
         let parts = std::iter::once(0..self.take).collect();
         Places { block: Block::Place, stride, parts, ..*self }

@@ -54,8 +54,8 @@ fn fresh_entries_take_few_bootstrappings_with_general_keys() {
     }
 }
 
-/// Values are right whichever keys rotations take: of pairs that fill a row, that leave a part of it
-/// empty, and that need both rows.
+/// Values are right whichever keys rotations take: of pairs that fill a row, that leave a part of
+/// it empty, and that need both rows.
 #[test]
 fn columns_are_ordered_with_general_keys() {
     let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
