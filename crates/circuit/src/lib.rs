@@ -78,7 +78,7 @@ pub use expand::Expansion;
 pub use modular::PrimePower;
 pub use packing::SumPacking;
 pub use range::ValueRange;
-pub use rotate::{rotate_along, rotate_by_keys, rotation_elements};
+pub use rotate::{rotate_along, rotate_by_keys, rotation_elements, rotation_switches};
 pub use session::{Session, Value, take_least};
 pub use slots::SlotMove;
 pub use truncate::{ClearLowestDigit, Truncation};

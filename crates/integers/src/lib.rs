@@ -93,6 +93,7 @@ mod select;
 mod shift;
 mod slots;
 mod split;
+mod square;
 mod stage;
 mod statistics;
 mod steps;

@@ -156,6 +156,7 @@ mod tests {
     use super::*;
     use crate::encode::Encoded;
     use crate::rehearsal::no_op_session;
+    use crate::square::Square;
     use crate::types::Type;
 
     /// The no-op scheme with values, bootstrapped.
@@ -216,10 +217,16 @@ mod tests {
         let whole = ints.ranked(&x, order, &tiles).unwrap();
         let [later, others] = ints.counted_pairs(&x, order, &tiles).unwrap().unwrap();
         let carried = ints.carried_ranks(&later, &others, &tiles).unwrap();
-        assert!(n > 31 || matches!(whole, Ranked::Whole(_)), "{xs:?}");
+        assert!(n > 16 || matches!(whole, Ranked::Whole(_)), "{xs:?}");
         // The last one, from the other end.
         let last = |take: usize| n - take..n - take + 1;
-        for ranks in [whole, Ranked::Digits(carried)] {
+        let mut ways = vec![whole, Ranked::Digits(carried)];
+        if let Some(square) = Square::new(n, columns) {
+            assert!(matches!(ways[0], Ranked::Repeated { .. }), "{xs:?}");
+            let bit = ints.square_of_pairs(&x, order, &square).unwrap();
+            ways.push(Ranked::Digits(ints.carried_in_square(bit, &square).unwrap()));
+        }
+        for ranks in ways {
             let found = ints.normalized(&ints.rank_column(&ranks, n).unwrap()).unwrap();
             let found = bench.decrypt(&found);
             assert!((0..n).all(|rank| found[expected[rank]] == rank as i128), "{xs:?}");
@@ -253,6 +260,12 @@ mod tests {
             let ranks = bench.decrypt(&ints.ranked_by_network(&x, 5, order).unwrap());
             let expected = in_order(&xs, order);
             assert!((0..5).all(|rank| ranks[expected[rank]] == rank as i128), "{ranks:?}");
+        }
+        // All ordered pairs in one row, and as many entries as there may be.
+        for (n, order) in [(20, Order::Descending), (32, Order::Ascending)] {
+            let xs: Vec<i128> = (0..n).map(|i| i * i * 29 % 37 * 6 - 100).collect();
+            let takes = [(n as usize, Of::Entries), (3, Of::Places)];
+            check(&bench, Type::I8, &xs, order, &takes);
         }
         // Pairs in several parts, in both rows.
         let bits: Vec<i128> = (0..130).map(|i| i * i / 3 % 2).collect();

@@ -7,6 +7,9 @@
 //! values decide between equal entries, so that the comparison is a strict order, that of NumPy's
 //! stable sorts.
 //!
+//! Columns whose ordered pairs fill a row are compared in another arrangement
+//! ([`Square`](crate::square::Square)).
+//!
 //! Blocks that do not fit a row of slots are compared part by part, in both rows. The first entries
 //! are the same in all parts; the second ones are those of the previous part, rotated by as many
 //! slots as that part has blocks. The counts for the second entries are rotated back in the same
@@ -20,6 +23,7 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::order::Order;
 use crate::ranked::Ranked;
+use crate::square::Square;
 
 /// The arrangement of the blocks of n entries in rows and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +113,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         tiles: &Tiles,
     ) -> Result<Ranked<S::Ciphertext>, IntegersError> {
         let n = tiles.n;
+        if let Some(square) = Square::new(n, tiles.columns) {
+            return self.ranked_in_square(x, order, &square);
+        }
         let Some([later, others]) = self.counted_pairs(x, order, tiles)? else {
             return Ok(Ranked::Digits(self.places(n, x.length)?));
         };

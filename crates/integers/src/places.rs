@@ -7,7 +7,8 @@
 //! slots.
 //!
 //! For few positions, block b of n slots holds in its slot i whether entry i has rank b, and the
-//! sum of a block moves to position b.
+//! sum of a block moves to position b. So do blocks of more slots where ranks are in each of them
+//! already.
 
 use std::ops::Range;
 
@@ -38,6 +39,8 @@ pub(crate) struct Places {
     n: usize,
     take: usize,
     block: Block,
+    /// Slots of a block.
+    stride: usize,
     /// The blocks of each comparison.
     parts: Vec<Range<usize>>,
 }
@@ -54,11 +57,11 @@ impl Places {
         // Places take more rotations than distances, and fewer comparisons where there are few.
         match all {
             Some(parts) if parts.len() < 2 * few => {
-                Some(Places { n, take, block: Block::Distance, parts })
+                Some(Places { n, take, block: Block::Distance, stride: n + 1, parts })
             }
             _ => {
                 let parts = (0..few).map(|i| i * per_part..take.min((i + 1) * per_part));
-                Some(Places { n, take, block: Block::Place, parts: parts.collect() })
+                Some(Places { n, take, block: Block::Place, stride: n, parts: parts.collect() })
             }
         }
     }
@@ -74,9 +77,11 @@ impl Places {
         self
     }
 
-    /// Slots of a block.
-    fn stride(&self) -> usize {
-        self.n + usize::from(self.block == Block::Distance)
+    /// All positions in one comparison, each in a block of `stride` slots. As many of these as
+    /// there are positions have to fit a row.
+    fn one_each(&self, stride: usize) -> Self {
+        let parts = std::iter::once(0..self.take).collect();
+        Places { block: Block::Place, stride, parts, ..*self }
     }
 
     /// Blocks of the largest part.
@@ -91,7 +96,7 @@ impl Places {
 
     /// A public integer for each place and entry of a part, 0 in other slots.
     fn each(&self, part: &Range<usize>, value: impl Fn(usize, usize) -> i64) -> Vec<i64> {
-        let (n, stride, start) = (self.n, self.stride(), self.start(part));
+        let (n, stride, start) = (self.n, self.stride, self.start(part));
         let mut out = vec![0; start + part.len() * stride];
         for (t, slot) in out[start..].iter_mut().enumerate() {
             let (b, i) = (part.start + t / stride, t % stride);
@@ -132,6 +137,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         of: Of,
         places: &Places,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let in_blocks = match ranks {
+            Ranked::Repeated { block, .. } => Some(places.one_each(*block)),
+            Ranked::Whole(_) | Ranked::Digits(_) => None,
+        };
+        let places = in_blocks.as_ref().unwrap_or(places);
         let (n, length) = (places.n, Some(places.take));
         let chosen = self.chosen_places(ranks, places)?;
         if of == Of::Entries {
@@ -167,7 +177,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         places: &Places,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let entries = self.cleared(d, places.n)?;
-        self.gathered(&entries, -(places.stride() as i64), places.blocks())
+        self.gathered(&entries, -(places.stride as i64), places.blocks())
     }
 
     /// Which entry has the rank of which position, part by part; 0 in slots without a meaning.
@@ -212,11 +222,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
         ranks: &Ranked<S::Ciphertext>,
         places: &Places,
     ) -> Result<Option<Vec<Digit<S::Ciphertext>>>, IntegersError> {
-        let (Ranked::Whole(rank), most) = (ranks, places.n as i64 - 1) else { return Ok(None) };
+        let most = places.n as i64 - 1;
         if 2 * most as u64 >= self.modulus().prime() {
             return Ok(None);
         }
-        let copies = self.block_copies(rank, places)?;
+        let copies = match ranks {
+            Ranked::Whole(rank) => self.block_copies(rank, places)?,
+            Ranked::Repeated { rank, .. } => rank.clone(),
+            Ranked::Digits(_) => return Ok(None),
+        };
         let difference = |part: &Range<usize>| {
             let own = self.rotated(&copies, -(places.start(part) as i64))?;
             let wanted = places.each(part, |place, _| -(place as i64));
@@ -280,11 +294,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
             }
             Block::Place => {
                 let part = |(part, d): (&Range<usize>, &Digit<S::Ciphertext>)| {
-                    let sums = self.gathered(d, 1, n)?;
+                    let stride = places.stride;
+                    let sums = self.gathered(d, 1, stride)?;
+                    let slots = 0..part.len() * stride;
                     let first: Vec<i64> =
-                        (0..part.len() * n).map(|t| i64::from(t.is_multiple_of(n))).collect();
+                        slots.map(|t| i64::from(t.is_multiple_of(stride))).collect();
                     let sums = self.weighed(&sums, &first)?;
-                    let sums = self.gathered(&sums, n as i64 - 1, part.len())?;
+                    let sums = self.gathered(&sums, stride as i64 - 1, part.len())?;
                     let kept = self.placed(&sums, part.len(), 0)?;
                     self.rotated(&kept, -(part.start as i64))
                 };
@@ -351,6 +367,13 @@ mod tests {
             let slots = places.parts.iter().map(|part| places.each(part, |_, _| 1).len());
             assert!(slots.max().unwrap() <= 16384);
             assert_eq!(places.first(1).parts.len(), 1);
+        }
+        let places = Places::new(100, 90, 16384).unwrap().one_each(128);
+        let slots = places.each(&(0..90), |place, i| (100 * place + i + 1) as i64);
+        assert_eq!((places.parts(), places.blocks(), slots.len()), (1, 90, 90 * 128));
+        for (slot, number) in slots.into_iter().enumerate() {
+            let (place, i) = (slot / 128, slot % 128);
+            assert_eq!(number, if i < 100 { (100 * place + i + 1) as i64 } else { 0 });
         }
     }
 }

@@ -15,6 +15,15 @@ use crate::interval::Interval;
 pub(crate) enum Ranked<C> {
     /// As one integer in each slot, with 0 behind the column.
     Whole(Digit<C>),
+    /// Both as that and in blocks: in each slot, the rank of the entry at its place in a block.
+    Repeated {
+        /// The ranks in every block, 0 where a block has no entry.
+        rank: Digit<C>,
+        /// Those of the first block, with 0 behind the column.
+        whole: Digit<C>,
+        /// The slots of a block, which is no shorter than the column; as many blocks fill a row.
+        block: usize,
+    },
     /// As a column like others.
     Digits(Column<C>),
 }
@@ -41,7 +50,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         n: usize,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let rank = match ranks {
-            Ranked::Whole(rank) => rank,
+            Ranked::Whole(rank) | Ranked::Repeated { whole: rank, .. } => rank,
             Ranked::Digits(column) => return Ok(column.clone()),
         };
         let digits = if rank.points() <= POINTS {

@@ -1,6 +1,6 @@
 //! Moves of digits between slots, and public values that differ from slot to slot.
 
-use everlevel_circuit::rotate_by_keys;
+use everlevel_circuit::{CircuitError, rotate_by_keys, rotation_switches};
 use everlevel_scheme::{ExactScheme, Plaintext};
 use rayon::prelude::*;
 
@@ -10,23 +10,59 @@ use crate::encode::Encoded;
 use crate::error::IntegersError;
 use crate::interval::Interval;
 
+/// The rotations of [`spread`], in order: the number of steps to the left, and whether the sum is
+/// added to what it becomes, or the summand.
+fn moves(step: i64, count: usize) -> Vec<(i64, bool)> {
+    let (mut found, mut done) = (Vec::new(), 1i64);
+    for bit in (0..count.max(1).ilog2()).rev() {
+        found.push((done * step, true));
+        done *= 2;
+        if count >> bit & 1 == 1 {
+            found.push((step, false));
+            done += 1;
+        }
+    }
+    found
+}
+
 /// Σ_b of `x` rotated to the left by b times `step`, over 0 <= b < `count`, by doubling.
 fn spread<S: ExactScheme>(
     scheme: &S,
     x: &S::Ciphertext,
     step: i64,
     count: usize,
-) -> Result<S::Ciphertext, everlevel_circuit::CircuitError> {
-    let (mut sum, mut done) = (x.clone(), 1i64);
-    for bit in (0..count.max(1).ilog2()).rev() {
-        sum = scheme.add(&sum, &rotate_by_keys(scheme, &sum, done * step)?)?;
-        done *= 2;
-        if count >> bit & 1 == 1 {
-            sum = scheme.add(x, &rotate_by_keys(scheme, &sum, step)?)?;
-            done += 1;
-        }
+) -> Result<S::Ciphertext, CircuitError> {
+    let mut sum = x.clone();
+    for (steps, doubled) in moves(step, count) {
+        let moved = rotate_by_keys(scheme, &sum, steps)?;
+        sum = scheme.add(if doubled { &sum } else { x }, &moved)?;
     }
     Ok(sum)
+}
+
+/// The same in the direction that takes fewer key switches: in the other one the summands stand in
+/// the reverse order, and the sum is rotated by all steps at its end. General keys are for
+/// rotations to the left. Where there are keys for all steps, the direction is that of `step`.
+fn gather<S: ExactScheme>(
+    scheme: &S,
+    x: &S::Ciphertext,
+    step: i64,
+    count: usize,
+) -> Result<S::Ciphertext, CircuitError> {
+    let level = scheme.level(x);
+    let switches = |step: i64| -> usize {
+        let steps = moves(step, count).into_iter();
+        steps.map(|(steps, _)| rotation_switches(scheme, level, steps)).sum()
+    };
+    let (all, last) = (step * count as i64, step * (count as i64 - 1));
+    // All the way round both directions give the same sum.
+    let round = all % scheme.slot_shape().columns() as i64 == 0;
+    let end = if round { 0 } else { rotation_switches(scheme, level, last) };
+    if switches(step) <= switches(-step) + end {
+        return spread(scheme, x, step, count);
+    }
+    let sum = spread(scheme, x, -step, count)?;
+    if round { Ok(sum) } else { rotate_by_keys(scheme, &sum, last) }
 }
 
 /// The capacity in bits of ciphertexts that represent public digits.
@@ -212,7 +248,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         count: usize,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let Some(x) = &d.cipher else { return Ok(d.clone()) };
-        let cipher = Some(self.apply(&[x], |s, x| spread(s, x[0], step, count))?);
+        let cipher = Some(self.apply(&[x], |s, x| gather(s, x[0], step, count))?);
         Ok(Digit { cipher, low: d.low.min(0), high: d.high.max(0), pad: 0, steps: None })
     }
 
@@ -301,5 +337,49 @@ impl<S: IntegerScheme> Integers<'_, S> {
             }
         }
         Ok(sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use everlevel_scheme::{KeyPlan, NoOp, OptIn, Params};
+
+    use super::*;
+
+    /// With keys for powers of two to the left only, sums to the right are made to the left where
+    /// that takes fewer key switches. With keys for all rotations nothing is turned round.
+    #[test]
+    fn both_directions_give_the_same_sums() {
+        let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
+        let columns = params.slot_shape().columns();
+        assert_eq!(columns, 64);
+        let left = KeyPlan::column_rotations(&params, (0..6).map(|i| 1i64 << i));
+        let values: Vec<u64> = (0..params.slots() as u64).map(|i| i * i % 257).collect();
+        let plain = Plaintext::encode(&params, &values).unwrap();
+        // The number of key switches with all keys, and with those to the left.
+        for (step, count, all, few) in [
+            (-5i64, 4usize, 2, 7),
+            (-8, 8, 3, 3),
+            (-3, 7, 4, 12),
+            (3, 5, 3, 6),
+            (-1, 64, 6, 6),
+            (7, 1, 0, 0),
+        ] {
+            let moved = |slot: usize, by: i64| {
+                let column = (slot % columns) as i64 + by * step;
+                values[slot / columns * columns + column.rem_euclid(columns as i64) as usize]
+            };
+            let sum = |slot: usize| (0..count as i64).map(|by| moved(slot, by)).sum::<u64>() % 257;
+            let expected: Vec<u64> = (0..values.len()).map(sum).collect();
+            let with_all = NoOp::new(&params, 1);
+            let with_few = NoOp::new(&params, 1).holding(left.clone());
+            for (scheme, switches) in [(with_all, all), (with_few, few)] {
+                let x = scheme.encrypt(&plain).unwrap();
+                let found = gather(&scheme, &x, step, count).unwrap();
+                let found = scheme.decrypt(&found).unwrap().decode(&params).unwrap();
+                assert_eq!(found, expected, "{count} steps of {step}");
+                assert_eq!(scheme.cost().key_switches, switches, "{count} steps of {step}");
+            }
+        }
     }
 }

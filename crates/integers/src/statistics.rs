@@ -32,10 +32,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// permutation of NumPy's stable `argsort`.
     ///
     /// It costs comparisons of n^2 / 2 pairs, in parallel in all slots, which is one comparison and
-    /// about 4 log2 n rotations for each digit for up to [`Integers::longest_ranked`] entries. Up
-    /// to 256 ranks are added up as integers, and split into two digits by one table, if the
-    /// capacity suffices for it; otherwise their digits are added up with carries. If two sorts of
-    /// the positions are cheaper, these are used instead.
+    /// about 4 log2 n rotations for each digit for up to [`Integers::longest_ranked`] entries, or 2
+    /// log2 n where all ordered pairs fill a row (65 to 128 entries on `bgv-65537-n15`). Up to 256
+    /// ranks are added up as integers, and split into two digits by one table, if the capacity
+    /// suffices for it; otherwise their digits are added up with carries. If two sorts of the
+    /// positions are cheaper, these are used instead.
     ///
     /// # Errors
     /// [`IntegersError::Length`] beyond [`Integers::longest_ordered`]; a missing key; those of
@@ -197,7 +198,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let n = x.length.unwrap_or(0);
         let whole = match ranks {
-            Ranked::Whole(own) => self.mapped_if_it_fits(own, |x| i64::from(x == rank as i64))?,
+            Ranked::Whole(own) | Ranked::Repeated { rank: own, .. } => {
+                self.mapped_if_it_fits(own, |x| i64::from(x == rank as i64))?
+            }
             Ranked::Digits(_) => None,
         };
         let found = match whole {

@@ -41,6 +41,13 @@ fn along_encrypted_columns() -> Result<(), Error> {
     assert_eq!(column(ints.argsorted(&x, Order::Descending, 3)?)?, [2, 4, 0]);
     assert!(server.bootstraps() > 0);
 
+    // All ordered pairs in one row of slots.
+    let mut many: Vec<i64> = (0..20).map(|i| i * i * 29 % 37).collect();
+    let x = client.encrypt_integers(&many, Type::ranged(0, 36)?, &mut rng)?;
+    many.sort_unstable();
+    assert_eq!(column(ints.sorted(&x, Order::Ascending, 20)?)?, many);
+    assert_eq!(column(ints.median(&x)?)?, [many[9]]);
+
     // Both rows of slots, and more values than one table has.
     let days: Vec<i64> = (0..1030).map(|i| i * i % 50 - 10).collect();
     let x = Expr::new(client.encrypt_integers(&days, Type::ranged(-10, 39)?, &mut rng)?);

@@ -14,6 +14,7 @@ mod fuzzed_indexes;
 mod index;
 mod interrupted;
 mod mistakes;
+mod orders;
 mod plan_levels;
 mod plans;
 mod program;

@@ -184,6 +184,20 @@ fn fresh_entries_take_few_bootstrappings() {
     }
 }
 
+/// Fewer entries than fill a row with their ordered pairs are arranged as if they did.
+#[test]
+fn a_hundred_fresh_entries_take_one_bootstrapping() {
+    let bench = Bench::blank("bgv-65537-n15");
+    let ints = Integers::new(&bench.session, &bench.params).unwrap();
+    let x = bench.encrypt(&[7; 100], Type::U16);
+    for take in [100, 7] {
+        let before = bench.session.bootstraps();
+        let found = ints.sorted(&x, Order::Ascending, take).unwrap();
+        assert_eq!((found.length(), found.interval()), (Some(take), x.interval()));
+        assert!(bench.session.bootstraps() - before <= 1, "the first {take}");
+    }
+}
+
 /// Entries that are bootstrapped first leave too little for tables of all ranks: these have carries
 /// then.
 #[test]
