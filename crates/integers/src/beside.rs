@@ -8,9 +8,9 @@
 use everlevel_circuit::CircuitError;
 
 use crate::column::{BASE, Digit};
-use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
+use crate::question::Question;
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// The answer for Σ 16^i d_i, |d_i| <= 15, of `length` entries, the same as that of the tree of

@@ -14,11 +14,11 @@ use everlevel_scheme::{NextUse, SchemeError, SparseForm};
 use rayon::prelude::*;
 
 use crate::column::{Column, Digit, value};
-use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::diagram::layers_within;
 use crate::diagrams::{Diagram, Diagrams};
 use crate::error::IntegersError;
+use crate::question::Question;
 use crate::ranges::apart;
 use crate::unary::{Step, changes, first};
 

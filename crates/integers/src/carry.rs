@@ -1,14 +1,15 @@
 //! Carries: digits with up to 31 possible values become canonical.
 //!
 //! Where digits have the capacity, products join what each of them does with a carry, in log2 k
-//! levels for k digits. Otherwise carries ripple, two at a time: a table is at least one
-//! bootstrapping then, and no other way takes as few of them.
+//! levels for k digits. Otherwise carries ripple: one at a time where digits are exhausted, each
+//! added to the next digit before that is bootstrapped, so that k digits take k bootstrappings; and
+//! two at a time where they have the capacity for tables.
 
 use crate::column::{BASE, Column, Digit, POINTS, value};
 use crate::context::{IntegerScheme, Integers};
 use crate::encode::standard_form;
 use crate::error::IntegersError;
-use crate::passing::Kept;
+use crate::question::Kept;
 use crate::split::{digits_of, public_digits, split};
 
 /// The largest number of digits of a value for which carries are computed.
@@ -36,6 +37,9 @@ enum Carry<C> {
     /// 0 or 1.
     Bit(Digit<C>),
 }
+
+/// Carries, and sums of digits and carries.
+type Carries<C> = (Vec<Carry<C>>, Vec<Option<Digit<C>>>);
 
 /// How a digit determines its outgoing carry from the incoming one.
 enum Step {
@@ -126,7 +130,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             known = if let Step::Public(c) = step { Some(c) } else { None };
             steps.push(step);
         }
-        let carries = self.carries(&s, &steps, carry)?;
+        let (carries, sums) = self.carries(&s, &steps, carry)?;
 
         let zero = Digit::public(0);
         let part = |i: usize| match carries.get(i) {
@@ -138,7 +142,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
             .enumerate()
             .map(|(i, digit)| {
                 let last = i + 1 == s.len();
-                let ((own, c), (next, n)) = (part(i), part(i + 1));
+                let (next, n) = part(i + 1);
+                let (digit, (own, c)) = match sums.get(i) {
+                    Some(Some(sum)) => (sum, (&zero, 0)),
+                    _ => (digit, part(i)),
+                };
                 let terms = [(digit, 1), (own, 1), (next, if last { 0 } else { -BASE })];
                 let sum = self.combine(&terms, c - if last { 0 } else { BASE * n })?;
                 if !last || exact {
@@ -159,13 +167,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.map_one(digit, |x| x.rem_euclid(BASE))
     }
 
-    /// The carry into the lowest digit and those out of all digits that have a step.
+    /// The carry into the lowest digit and those out of all digits that have a step; and digits to
+    /// which the carry from below was added already, and which were bootstrapped with it.
     fn carries(
         &self,
         s: &[Digit<S::Ciphertext>],
         steps: &[Step],
         carry: i64,
-    ) -> Result<Vec<Carry<S::Ciphertext>>, IntegersError> {
+    ) -> Result<Carries<S::Ciphertext>, IntegersError> {
+        let mut sums = vec![None; s.len()];
         // Runs of digits that a carry may pass, each begun by one that gets a public carry.
         let mut found: Vec<Option<Vec<Digit<S::Ciphertext>>>> = Vec::new();
         let mut tables: Vec<(usize, Digit<S::Ciphertext>)> = Vec::new();
@@ -176,8 +186,21 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 Step::Bit { from } => {
                     let kept = Kept { at: BASE - 1, side: 1 };
                     let lowest = |x: i64| i64::from(x >= from);
-                    let parts = self.passing(digits, lowest, kept, true)?;
-                    parts.map(|parts| self.passed_each(parts)).transpose()?
+                    let pairs = (run.len() - 1).div_ceil(2);
+                    match self.passing(digits, lowest, kept, true)? {
+                        Some(parts) => Some(self.passed_each(parts)?),
+                        None if self.session().can_bootstrap()
+                            && self.worn(digits) + pairs > digits.len() =>
+                        {
+                            self.rippled(digits, lowest, kept)?.map(|found| {
+                                // The lowest one has a public carry.
+                                let sums = sums[first..].iter_mut().zip(found.sums).skip(1);
+                                sums.for_each(|(place, sum)| *place = Some(sum));
+                                found.bits
+                            })
+                        }
+                        None => None,
+                    }
                 }
                 Step::Public(_) | Step::Sign => Some(Vec::new()),
             };
@@ -207,18 +230,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 None => {
                     let (own, rest) = signs.split_at(run.len());
                     signs = rest;
-                    self.rippled(own)?
+                    self.in_pairs(own)?
                 }
             };
             carries.extend(bits.into_iter().map(Carry::Bit));
         }
-        Ok(carries)
+        Ok((carries, sums))
     }
 
     /// The carries of a run: of a bit, its first carry, and the signs of the digits above. A sum of
     /// a carry and of two signs has 12 values, of which one table makes the next two carries, with
     /// one bootstrapping at most.
-    fn rippled(
+    fn in_pairs(
         &self,
         run: &[Digit<S::Ciphertext>],
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {

@@ -9,55 +9,12 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::narrow::top_window;
-use crate::passing::Kept;
+use crate::passing::GROUP;
+use crate::question::Question;
 use crate::stage::Stage;
 
-/// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
-const GROUP: usize = 4;
 /// Points of the largest table of a difference of single digits.
 const WIDE: i64 = 64;
-
-/// The question about a - b.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    Sign,
-}
-
-impl Question {
-    pub(crate) fn answer(self, difference: i64) -> i64 {
-        match self {
-            Question::Less => i64::from(difference < 0),
-            Question::LessOrEqual => i64::from(difference <= 0),
-            Question::Greater => i64::from(difference > 0),
-            Question::GreaterOrEqual => i64::from(difference >= 0),
-            Question::Sign => difference.signum(),
-        }
-    }
-
-    /// The differences for which the answer is 1; `None` if there are three answers.
-    pub(crate) fn range(self) -> Option<(i128, i128)> {
-        match self {
-            Question::Less => Some((i128::MIN, -1)),
-            Question::LessOrEqual => Some((i128::MIN, 0)),
-            Question::Greater => Some((1, i128::MAX)),
-            Question::GreaterOrEqual => Some((0, i128::MAX)),
-            Question::Sign => None,
-        }
-    }
-
-    /// Whether a digit of this window below others does not matter, whatever it is.
-    fn ignores<C>(self, lowest: &Digit<C>) -> bool {
-        match self {
-            Question::Less | Question::GreaterOrEqual => lowest.low >= 0,
-            Question::LessOrEqual | Question::Greater => lowest.high <= 0,
-            Question::Sign => lowest.low == 0 && lowest.high == 0,
-        }
-    }
-}
 
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $name:ident: $question:ident,)*) => {
@@ -215,7 +172,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
                         Some(range) => self.digits_in_ranges(&digits, &[range])?,
                         None => match self.by_passing(&digits, question, !fresh)? {
                             Some(answer) => answer,
-                            None => self.tree(digits, question)?,
+                            None => match self.by_ripple(&digits, question, difference)? {
+                                Some(answer) => answer,
+                                None => self.tree(digits, question)?,
+                            },
                         },
                     }
                 }
@@ -276,29 +236,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             digits.push(joined.within(low, high));
         }
         Ok(digits)
-    }
-
-    /// The answer for Σ 16^i d_i, |d_i| <= 15 but for the highest, by truth values that pass from
-    /// digit to digit; `None` for three answers, a single digit, and where the capacity does not
-    /// suffice. With `lower`, digits begin lower where results have what a tree leaves all the
-    /// same.
-    fn by_passing(
-        &self,
-        digits: &[Digit<S::Ciphertext>],
-        question: Question,
-        lower: bool,
-    ) -> Result<Option<Digit<S::Ciphertext>>, IntegersError> {
-        let side = match question {
-            Question::Less | Question::LessOrEqual => -1,
-            Question::Greater | Question::GreaterOrEqual => 1,
-            Question::Sign => return Ok(None),
-        };
-        if digits.len() < 2 {
-            return Ok(None);
-        }
-        let kept = Kept { at: 0, side };
-        let parts = self.passing(digits, |x| question.answer(x), kept, lower)?;
-        parts.map(|parts| self.passed(parts)).transpose()
     }
 
     /// The answer for Σ 16^i d_i, |d_i| <= 15 but for the highest: that for its highest digit that

@@ -17,9 +17,9 @@ use everlevel_circuit::{CircuitError, Value};
 use rayon::prelude::*;
 
 use crate::column::{BASE, Column, Digit};
-use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
+use crate::question::Question;
 use crate::ranges::apart;
 use crate::stage::Stage;
 

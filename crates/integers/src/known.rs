@@ -16,10 +16,10 @@ use rayon::prelude::*;
 
 use crate::carry::canonical_form;
 use crate::column::{BASE, Column, Digit};
-use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::question::Question;
 use crate::slots::digit_of;
 
 /// Signs that one table joins.

@@ -84,6 +84,7 @@ mod plan;
 mod prefix;
 mod product;
 mod program;
+mod question;
 mod quotients;
 mod ranges;
 mod ranked;

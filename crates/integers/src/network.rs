@@ -15,11 +15,11 @@ use everlevel_circuit::CircuitError;
 use rayon::prelude::*;
 
 use crate::column::{Column, Digit};
-use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::order::{Of, Order};
+use crate::question::Question;
 use crate::slots::digit_of;
 
 /// Exchanges of entries that are as far apart as `distance`, a power of two.

@@ -12,13 +12,14 @@ use rayon::prelude::*;
 use crate::column::Digit;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
+use crate::question::{Kept, Question};
 
 /// The depth of a table of a digit, and of the square of what it gives.
 const DIGIT: u32 = 6;
 /// The depth of a table of a digit alone.
 const TABLE: u32 = 5;
-/// Signs that one table joins.
-const GROUP: usize = 4;
+/// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
+pub(crate) const GROUP: usize = 4;
 /// The bits of a level as multiples of those of p: somewhat fewer than a product takes.
 const LEVEL: f64 = 2.25;
 
@@ -30,29 +31,17 @@ pub(crate) struct Passing<C> {
     pub(crate) kept: Option<Digit<C>>,
 }
 
+/// What comes out of digits one after the other.
+pub(crate) struct Rippled<C> {
+    /// The truth value that comes out of each digit.
+    pub(crate) bits: Vec<Digit<C>>,
+    /// Each digit with the truth value that came from below.
+    pub(crate) sums: Vec<Digit<C>>,
+}
+
 impl<C> Clone for Passing<C> {
     fn clone(&self) -> Self {
         Passing { set: self.set.clone(), kept: self.kept.clone() }
-    }
-}
-
-/// Where digits keep a truth value, and on which side of that they set it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept {
-    pub(crate) at: i64,
-    /// 1 if larger digits set it, and -1 if smaller ones do.
-    pub(crate) side: i64,
-}
-
-impl Kept {
-    /// 1 for digits that set it, -1 for those that clear it, 0 for those that keep it.
-    fn sign(self, digit: i64) -> i64 {
-        self.side * (digit - self.at).signum()
-    }
-
-    /// Whether a digit can both set and clear it.
-    fn does_both<C>(self, digit: &Digit<C>) -> bool {
-        digit.low < self.at && self.at < digit.high
     }
 }
 
@@ -146,6 +135,75 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let set = bit(self.combine(&[(&square, 2), (found, 1)], 0)?, sign > 0);
         let same = bit(self.combine(&[(&square, -4)], 1)?, sign == 0);
         Ok(Passing { set, kept: Some(same) })
+    }
+
+    /// How many of these digits are bootstrapped before a table of each.
+    pub(crate) fn worn(&self, digits: &[Digit<S::Ciphertext>]) -> usize {
+        let worn = |digit: &&Digit<_>| !self.have_depth(std::slice::from_ref(*digit), TABLE);
+        digits.iter().filter(worn).count()
+    }
+
+    /// The truth values that come out of each digit, one after the other: what comes from below is
+    /// added to the next digit, on the side on which it sets its own, before that is bootstrapped,
+    /// so that k exhausted digits take k bootstrappings and as many tables of 32 values. `None`
+    /// where a table does not fit, not even after bootstrapping.
+    pub(crate) fn rippled(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        lowest: impl Fn(i64) -> i64,
+        kept: Kept,
+    ) -> Result<Option<Rippled<S::Ciphertext>>, IntegersError> {
+        let mut found = Rippled { bits: Vec::new(), sums: Vec::new() };
+        for digit in digits {
+            let (sum, bit) = match found.bits.last() {
+                None => (digit.clone(), self.mapped_if_it_fits(digit, &lowest)?),
+                Some(below) => {
+                    let sum = self.combine(&[(digit, 1), (below, kept.side)], 0)?;
+                    let bit = self.mapped_if_it_fits(&sum, |x| i64::from(kept.sign(x) > 0))?;
+                    (sum, bit)
+                }
+            };
+            let Some(bit) = bit else { return Ok(None) };
+            found.bits.push(bit);
+            found.sums.push(sum);
+        }
+        Ok(Some(found))
+    }
+
+    /// The answer for Σ 16^i d_i, |d_i| <= 15 but for the highest, by truth values that pass from
+    /// digit to digit; `None` for three answers, a single digit, and where the capacity does not
+    /// suffice. With `lower`, digits begin lower where results have what a tree leaves all the
+    /// same.
+    pub(crate) fn by_passing(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        question: Question,
+        lower: bool,
+    ) -> Result<Option<Digit<S::Ciphertext>>, IntegersError> {
+        let Some(kept) = question.kept().filter(|_| digits.len() > 1) else { return Ok(None) };
+        let parts = self.passing(digits, |x| question.answer(x), kept, lower)?;
+        parts.map(|parts| self.passed(parts)).transpose()
+    }
+
+    /// The same digit by digit, where that takes fewer bootstrappings than a tree. `None` also if
+    /// the digits of a difference are used once more, and have to be bootstrapped as they are.
+    pub(crate) fn by_ripple(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        question: Question,
+        difference: &[Digit<S::Ciphertext>],
+    ) -> Result<Option<Digit<S::Ciphertext>>, IntegersError> {
+        let (mut joined, mut left) = (0, digits.len());
+        while left > 1 {
+            left = left.div_ceil(GROUP);
+            joined += left;
+        }
+        let Some(kept) = question.kept().filter(|_| difference.is_empty()) else { return Ok(None) };
+        if !self.session().can_bootstrap() || self.worn(digits) + joined <= digits.len() {
+            return Ok(None);
+        }
+        let found = self.rippled(digits, |x| question.answer(x), kept)?;
+        Ok(found.and_then(|mut found| found.bits.pop()))
     }
 
     /// What digits do above others.

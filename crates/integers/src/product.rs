@@ -53,6 +53,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
             (_, Some(factor)) => self.mul_public(&a, factor)?,
             (None, None) => {
                 let (x, y) = (self.factor(&a)?, self.factor(&b)?);
+                // A digit that is a factor of all others, such as a truth value.
+                for (one, others) in [(&x, &y), (&y, &x)] {
+                    if let ([digit], [_, _, ..]) = (&one[..], &others[..]) {
+                        self.readied_factor(digit)?;
+                    }
+                }
                 let digits = self.product_columns(&x, Some(&y), usize::MAX)?;
                 Column { interval, anchor: 0, digits, length }
             }

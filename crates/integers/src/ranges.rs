@@ -5,11 +5,11 @@ use rayon::prelude::*;
 
 use crate::align::constants;
 use crate::column::{BASE, Column, Digit, Operand};
-use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::narrow::top_window;
+use crate::question::Question;
 
 /// The most ends that are compared with at once: there is a sign for each digit and each of them,
 /// or one or two truth values.

@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use crate::carry::canonical_form;
 use crate::column::{Column, Digit, Operand};
-use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::question::Question;
 use crate::split::{digits_of, public_digits};
 
 /// The column; a public integer as digits above the anchor of another column, if it is not below.

@@ -7,10 +7,10 @@
 use rayon::prelude::*;
 
 use crate::column::Digit;
-use crate::compare::Question;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::order::Order;
+use crate::question::Question;
 
 /// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
 const GROUP: usize = 4;

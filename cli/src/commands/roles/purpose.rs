@@ -21,7 +21,7 @@ pub struct PurposeArgs {
     /// With --types: the column of this name is encrypted with an index; can be repeated
     #[arg(long = "index", value_name = "COLUMN", requires = "types")]
     pub indexes: Vec<String>,
-    /// With --types: columns are encrypted at these levels, and others at the top; the keys need not
+    /// With --types: columns are encrypted at these levels, others at the top; the keys need not
     /// suffice for columns at other levels
     #[arg(long, value_name = "NAME=LEVEL,..", requires = "types")]
     pub levels: Option<String>,

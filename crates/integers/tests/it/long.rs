@@ -49,7 +49,7 @@ type Case = (&'static str, Operation, usize, (u64, u64, usize));
 #[test]
 fn counts() {
     let cases: [Case; 6] = [
-        ("ranks", |s, x| s.ranks(x, Order::Ascending), 1000, (1635, 3524, 25)),
+        ("ranks", |s, x| s.ranks(x, Order::Ascending), 1000, (1581, 3239, 22)),
         ("sorted", |s, x| s.sorted(x, Order::Ascending, 256), 256, (387, 892, 5)),
         ("sorted", |s, x| s.sorted(x, Order::Ascending, 4096), 4096, (12760, 47044, 458)),
         ("first 10", |s, x| s.sorted(x, Order::Descending, 10), 4096, (8112, 29824, 290)),
