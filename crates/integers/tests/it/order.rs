@@ -242,8 +242,8 @@ fn pairs_fill_rows_of_other_lengths() {
     }
 }
 
-/// Nothing of what slots behind a column hold reaches its order: the digit behind this one is 10, as
-/// its entries were negated.
+/// Nothing of what slots behind a column hold reaches its order: the digit behind this one is 10,
+/// as its entries were negated.
 #[test]
 fn slots_behind_a_column_have_no_rank() {
     let bench = Bench::new(SET);
