@@ -56,7 +56,11 @@ pub fn general_rotations(params: &Params, near: Level) -> Result<KeyPlan, Error>
 }
 
 /// [`general_rotations`] without what `held` has of them, beside which they add least.
-fn rotations_beside(params: &Params, near: Level, held: &KeyPlan) -> Result<KeyPlan, Error> {
+pub(crate) fn rotations_beside(
+    params: &Params,
+    near: Level,
+    held: &KeyPlan,
+) -> Result<KeyPlan, Error> {
     let elements = general_automorphisms(params)?;
     let mut plan = KeyPlan::default();
     if !elements.is_empty() {
@@ -172,6 +176,18 @@ mod tests {
             let top = params.chain().top();
             check(&params, &general_rotations(&params, top).unwrap(), top);
         }
+    }
+
+    /// The keys of any bootstrapping plan are shared, as those of the recommended one are.
+    #[cfg(feature = "unstable")]
+    #[test]
+    fn planners_add_what_they_lack() {
+        let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
+        let planner = KeyPlanner::new(&params).unwrap().general_rotations().unwrap();
+        let found = planner.keys();
+        assert_eq!(found, general_keys(&params).unwrap());
+        // There is nothing to add any more.
+        assert_eq!(planner.general_rotations().unwrap().keys(), found);
     }
 
     /// Checks how far ciphertexts fall to the next level with keys.

@@ -63,9 +63,8 @@ pub fn rotate_by_keys<S: ExactScheme>(
     k: i64,
 ) -> Result<S::Ciphertext, CircuitError> {
     let shape = scheme.slot_shape();
-    let last = shape.dimensions().len() - 1;
-    if shape.axes().is_some() && !shape.dimensions()[last].good {
-        return rotate_along(scheme, x, last, k, NextUse::LinearMap);
+    if masked(shape) {
+        return rotate_along(scheme, x, shape.dimensions().len() - 1, k, NextUse::LinearMap);
     }
     let mut moved = None;
     for (steps, level) in steps_by_keys(scheme, scheme.level(x), k)? {
@@ -77,14 +76,24 @@ pub fn rotate_by_keys<S: ExactScheme>(
 
 /// About the number of key switches that [`rotate_by_keys`] takes for a ciphertext at a level, for
 /// choices between ways of moving slots: one if there is a key for the rotation itself, otherwise
-/// one for each power of two that it is made of, all to the left. It takes no time to speak of.
+/// one for each power of two that it is made of, all to the left. Along a bad last dimension they
+/// are two whichever way slots move. It takes no time to speak of.
 pub fn rotation_switches<S: ExactScheme>(scheme: &S, level: Level, k: i64) -> usize {
     let shape = scheme.slot_shape();
     let steps = k.rem_euclid(shape.columns() as i64);
+    if masked(shape) {
+        return 2 * usize::from(steps != 0);
+    }
     match scheme.galois_level(shape.rotation(k), level) {
         Some(_) => usize::from(steps != 0),
         None => steps.count_ones() as usize,
     }
+}
+
+/// Whether the columns are a bad dimension of an index with axes, along which a rotation is made of
+/// two parts, for those slots that come round and for the others.
+fn masked(shape: &SlotShape) -> bool {
+    shape.axes().is_some() && !shape.dimensions()[shape.dimensions().len() - 1].good
 }
 
 /// The rotations that make up one by `k`, and the levels at which they are done, highest first.
@@ -182,7 +191,7 @@ impl Rotation {
 
 #[cfg(test)]
 mod tests {
-    use everlevel_scheme::{KeyPlan, NoOp, OptIn, Params};
+    use everlevel_scheme::{KeyPlan, NoOp, OptIn, Params, ParamsSpec};
 
     use super::*;
 
@@ -246,5 +255,23 @@ mod tests {
         // Where there are all keys there is nothing to choose.
         let all = NoOp::blank(&params);
         assert_eq!(steps_by_keys(&all, low, -37), Ok(vec![(-37, low)]));
+    }
+
+    /// Whichever keys a server has: neither direction of a sum is preferred.
+    #[test]
+    fn masked_rotations_take_two_key_switches_each_way() {
+        let spec = ParamsSpec { words: 1, ..ParamsSpec::new("insecure_bgv-127-m91", 7 * 13, 127) };
+        let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+        let (shape, top) = (params.slot_shape(), params.chain().top());
+        assert!(masked(shape));
+        let columns = shape.columns() as i64;
+        let one = KeyPlan::column_rotations(&params, [1]);
+        for scheme in [NoOp::blank(&params), NoOp::blank(&params).holding(one)] {
+            let found = [1, -1, 1 + columns, 0, columns];
+            let found = found.map(|k| rotation_switches(&scheme, top, k));
+            assert_eq!(found, [2, 2, 2, 0, 0]);
+        }
+        let whole = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
+        assert!(!masked(whole.slot_shape()));
     }
 }

@@ -1,8 +1,7 @@
 //! Which server keys are made, and how a server bootstraps.
 
 use everlevel::{
-    BootstrapMode, BootstrapPlan, KeyPlan, KeyPlanner, bootstrap_plan, general_keys,
-    general_rotations, program_keys,
+    BootstrapMode, BootstrapPlan, KeyPlan, KeyPlanner, bootstrap_plan, general_keys, program_keys,
 };
 use everlevel_circuit::expression::Program;
 use pyo3::prelude::*;
@@ -36,11 +35,7 @@ impl Plan {
             Some(program) => Ok(Plan(program_keys(params, program)?)),
             None if elements && params.spec().bootstrap.is_some() => {
                 let planner = KeyPlanner::with_plan(params, plan_for(params, true)?)?;
-                Ok(Plan(
-                    planner
-                        .keys()
-                        .merge(&general_rotations(params, planner.after_bootstrap().level)?),
-                ))
+                Ok(Plan(planner.general_rotations()?.keys()))
             }
             None => Ok(Plan(general_keys(params)?)),
         })

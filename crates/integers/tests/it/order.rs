@@ -223,3 +223,41 @@ fn more_entries_than_a_digit_counts() {
     }
     check(&bench, Type::U8, &[9; 32]);
 }
+
+/// Columns whose ordered pairs fill rows of 64 slots modulo 257, without bootstrapping, and the 256
+/// slots of a row that a larger ring repeats: with as many entries as there may be, as few, and
+/// equal ones, and with every slot that enters a table checked.
+#[test]
+fn pairs_fill_rows_of_other_lengths() {
+    let leveled = Bench::leveled("insecure_bgv-257-n8");
+    assert_eq!(leveled.params.slot_shape().columns(), 64);
+    for (kind, n) in [(Type::U8, 5), (Type::Bool, 7), (Type::ranged(-9, 3).unwrap(), 8)] {
+        check(&leveled, kind, &values(kind, n, 7 + n as u64));
+    }
+    check(&leveled, Type::U8, &[255; 6]);
+    let repeated = Bench::with_used_slots(SET, 512);
+    assert_eq!(repeated.params.slot_shape().columns(), 256);
+    for (kind, n) in [(Type::I8, 9), (Type::U8, 16)] {
+        check(&repeated, kind, &values(kind, n, 9 + n as u64));
+    }
+}
+
+/// Nothing of what slots behind a column hold reaches its order: the digit behind this one is 10,
+/// as its entries were negated.
+#[test]
+fn slots_behind_a_column_have_no_rank() {
+    let bench = Bench::new(SET);
+    let ints = bench.integers();
+    let xs: Vec<i128> = (0..20).map(|i| i * 7 % 11 - 5).collect();
+    let x = bench.encrypt(&xs, Type::ranged(-5, 5).unwrap());
+    let turned = ints.neg(&x).unwrap();
+    let mut expected: Vec<i128> = xs.iter().map(|v| -v).collect();
+    expected.sort_unstable();
+    let found = ints.sorted(&turned, Order::Ascending, 20).unwrap();
+    assert_eq!(bench.decrypt(&found), expected);
+    let ranks = bench.decrypt(&ints.ranks(&turned, Order::Descending).unwrap());
+    let largest_first: Vec<i128> = xs.iter().map(|v| -v).collect();
+    for (rank, place) in places(&largest_first, Order::Descending).into_iter().enumerate() {
+        assert_eq!(ranks[place as usize], rank as i128);
+    }
+}
