@@ -192,7 +192,13 @@ class Plan:
                 block.is_like(made[name]) for name, x in given.items() for block in x._blocks
             )
 
-        if server._raw.keys.has(self._keys) and any(alike(made) for made in self._made):
+        # A server that bootstraps keeps capacity for that, so that levels may be others than those
+        # of a plan that does not.
+        if (
+            server.can_bootstrap != self._leveled
+            and server._raw.keys.has(self._keys)
+            and any(alike(made) for made in self._made)
+        ):
             return
         trace = _rust.Trace.of_server(server._compiled)
         if trace is None:
