@@ -129,6 +129,10 @@ def test_levels_that_are_refused(fermat):
         assert caught.value.code == code
     with pytest.raises(TypeError):
         fermat.client.encrypt(A, bounds=(0, 15), level=1.5)
+    # Also where nothing is encrypted.
+    with pytest.raises(everlevel.RangeError) as caught:
+        fermat.client.encrypt([5, 5], bounds=(5, 5), level=levels)
+    assert caught.value.code == "scheme.bad-level"
 
 
 def test_public_arguments_have_no_level(fermat):
