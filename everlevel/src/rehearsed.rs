@@ -16,6 +16,12 @@ pub(crate) fn relinearizes<E: Engine>(server: &Server<E>) -> bool {
     server.keys().plan().covers(&KeyPlan::relinearization(server.params()))
 }
 
+/// Whether a server has keys and capacity for every operation: it bootstraps, and relinearizes at
+/// every level.
+pub(crate) fn is_general<E: Engine>(server: &Server<E>) -> bool {
+    server.bootstrapper.is_some() && relinearizes(server)
+}
+
 /// A rehearsal of a server, with the keys that it has, and no others.
 ///
 /// # Errors
@@ -31,17 +37,22 @@ pub(crate) fn rehearsal<E: Engine>(server: &Server<E>) -> Result<Rehearsal, Erro
     Ok(Rehearsal::on(scheme, plan)?)
 }
 
+#[cfg(feature = "unstable")]
 impl<E: Engine> Server<E> {
+    /// Whether keys and capacity suffice for every operation on typed integers: it bootstraps, and
+    /// relinearizes at every level.
+    pub fn is_general(&self) -> bool {
+        is_general(self)
+    }
+
     /// A rehearsal of this server, with the keys that it has, and no others: it refuses what the
-    /// server would refuse. None where keys and capacity suffice for every operation, as the server
-    /// bootstraps and relinearizes at every level.
+    /// server would refuse. None where keys and capacity suffice for every operation
+    /// ([`Server::is_general`]).
     ///
     /// # Errors
     /// Those of planning its bootstrapping.
-    #[cfg(feature = "unstable")]
     pub fn rehearsal(&self) -> Result<Option<Rehearsal>, Error> {
-        let general = self.bootstrapper.is_some() && relinearizes(self);
-        (!general).then(|| rehearsal(self)).transpose()
+        (!is_general(self)).then(|| rehearsal(self)).transpose()
     }
 }
 

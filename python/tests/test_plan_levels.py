@@ -99,6 +99,11 @@ def test_arguments_at_other_levels(plan, server, fermat):
     found = plan.run(fermat.server, low)
     np.testing.assert_array_equal(client.decrypt(found), deep(A, B))
     assert fermat.server.bootstraps > before
+    # What is at the top stays there, where it needs no bootstrapping.
+    before = fermat.server.bootstraps
+    found = shallow.plan(rows=4, params=fermat.params).run(fermat.server, encrypt(client))
+    np.testing.assert_array_equal(client.decrypt(found), shallow(A, B))
+    assert fermat.server.bootstraps == before
 
 
 def test_keys_of_another_program(plan, fermat):

@@ -10,7 +10,7 @@ use super::Plan;
 use super::levels::level_of;
 use crate::compute::Room;
 use crate::error::Error;
-use crate::rehearsed::{alike, rehearsal, relinearizes};
+use crate::rehearsed::{alike, is_general, rehearsal};
 use crate::server::Server;
 
 impl Plan {
@@ -22,13 +22,12 @@ impl Plan {
         estimate: &Estimate,
         parts: &[BTreeMap<&str, Column<Ciphertext>>],
     ) -> Result<(), Error> {
-        let bootstraps = server.bootstrapper.is_some();
-        if bootstraps && relinearizes(server) {
+        if is_general(server) {
             return Ok(());
         }
         // A server that bootstraps keeps capacity for that, so that levels may be others than those
         // of a plan that does not.
-        if bootstraps == estimate.bootstraps
+        if server.bootstrapper.is_some() == estimate.bootstraps
             && server.keys().plan().covers(&estimate.keys)
             && self.made(server.params(), estimate, parts)?
         {

@@ -3,8 +3,8 @@
 //! A program that needs no bootstrapping leaves some of the modulus over, and its arguments may
 //! begin that much lower: uploads are smaller, and operations faster. Levels are found by
 //! rehearsals, so that keys, cost and refusals are those of the levels that are then used.
-//! Where the server bootstraps, arguments are encrypted at the top: lower ones would be bootstrapped
-//! sooner.
+//! Where the server bootstraps, arguments are encrypted at the top: lower ones would be
+//! bootstrapped sooner.
 
 use std::cmp::Reverse;
 
@@ -69,9 +69,9 @@ pub(crate) fn common<E>(
     }
 }
 
-/// The same program with lower levels for some of its arguments, where it takes no more: the largest
-/// arguments first, as far as a number of rehearsals goes. `hardest` and `all` as
-/// for [`common`].
+/// The same program with lower levels for some of its arguments, where it takes no more: the
+/// largest arguments first, as far as a number of rehearsals goes. `hardest` and `all` as for
+/// [`common`].
 pub(crate) fn single<E>(
     found: Estimate,
     names: &[&str],
