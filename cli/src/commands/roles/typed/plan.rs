@@ -29,8 +29,9 @@ pub struct PlanArgs {
     #[arg(long = "index", value_name = "COLUMN")]
     pub indexes: Vec<String>,
     /// Columns are encrypted at these levels, and others at the top (default: the lowest levels at
-    /// which the program takes no more than at the top, if it needs no bootstrapping)
-    #[arg(long, value_name = "NAME=LEVEL,..")]
+    /// which the program takes no more than at the top, if it needs no bootstrapping); levels are
+    /// those of one set
+    #[arg(long, value_name = "NAME=LEVEL,..", requires = "params")]
     pub levels: Option<String>,
     /// The number of rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
