@@ -1,9 +1,11 @@
 //! Whether a server can compute a program on given columns, before anything is computed.
 
+use std::collections::BTreeMap;
+
 use everlevel_bgv::Ciphertext;
 use everlevel_integers::{Column, Rehearsal};
 use everlevel_ring::Engine;
-use everlevel_scheme::{KeyPlan, Level, Meta, NoOp, Params};
+use everlevel_scheme::{KeyPlan, NoOp};
 
 use crate::error::Error;
 use crate::server::Server;
@@ -12,6 +14,12 @@ use crate::server::Server;
 /// program need not.
 pub(crate) fn relinearizes<E: Engine>(server: &Server<E>) -> bool {
     server.keys().plan().covers(&KeyPlan::relinearization(server.params()))
+}
+
+/// Whether a server has keys and capacity for every operation: it bootstraps, and relinearizes at
+/// every level.
+pub(crate) fn is_general<E: Engine>(server: &Server<E>) -> bool {
+    server.bootstrapper.is_some() && relinearizes(server)
 }
 
 /// A rehearsal of a server, with the keys that it has, and no others.
@@ -29,53 +37,35 @@ pub(crate) fn rehearsal<E: Engine>(server: &Server<E>) -> Result<Rehearsal, Erro
     Ok(Rehearsal::on(scheme, plan)?)
 }
 
+#[cfg(feature = "unstable")]
 impl<E: Engine> Server<E> {
+    /// Whether keys and capacity suffice for every operation on typed integers: it bootstraps, and
+    /// relinearizes at every level.
+    pub fn is_general(&self) -> bool {
+        is_general(self)
+    }
+
     /// A rehearsal of this server, with the keys that it has, and no others: it refuses what the
-    /// server would refuse. None where keys and capacity suffice for every operation, as the server
-    /// bootstraps and relinearizes at every level.
+    /// server would refuse. None where keys and capacity suffice for every operation
+    /// ([`Server::is_general`]).
     ///
     /// # Errors
     /// Those of planning its bootstrapping.
-    #[cfg(feature = "unstable")]
     pub fn rehearsal(&self) -> Result<Option<Rehearsal>, Error> {
-        let general = self.bootstrapper.is_some() && relinearizes(self);
-        (!general).then(|| rehearsal(self)).transpose()
+        (!is_general(self)).then(|| rehearsal(self)).transpose()
     }
 }
 
-/// How the arguments of a plan may have been made so that its keys are for all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Made {
-    /// Encrypted with the secret key, at the level of the plan.
-    Encrypted,
-    /// Encrypted so at the top, and switched down.
-    Lowered,
-}
-
-impl Made {
-    fn meta(self, params: &Params, level: Level) -> Meta {
-        let t = params.plaintext_ring().modulus(1).wide();
-        let fresh = |level| params.noise().modeled(level, 1, |model| model.fresh_secret(t));
-        match self {
-            Made::Encrypted => fresh(level),
-            Made::Lowered => params.noise().mod_switch(&fresh(params.chain().top()), level),
-        }
-    }
-
-    /// Whether this has made a column, with digits at a level and an index at another one.
-    pub(crate) fn made(
-        self,
-        params: &Params,
-        x: &Column<Ciphertext>,
-        (level, index): (Level, Option<Level>),
-    ) -> bool {
-        let alike = |own: &Meta, found: &Meta| {
-            (own.level, own.exponent, own.factor) == (found.level, found.exponent, found.factor)
-                && own.noise.total_cmp(&found.noise).is_eq()
-        };
-        let digit = self.meta(params, level);
-        let truth = index.map(|level| Made::Encrypted.meta(params, level));
-        x.values().all(|v| alike(&digit, v.get().meta()))
-            && x.index_values().all(|v| truth.is_some_and(|own| alike(&own, v.get().meta())))
-    }
+/// Whether a program does the same on two parts of its arguments: on columns of equal lengths, with
+/// equal digits and public data.
+pub(crate) fn alike<K: Ord, E: Engine>(
+    part: &BTreeMap<K, Column<Ciphertext<E>>>,
+    other: &BTreeMap<K, Column<Ciphertext<E>>>,
+) -> bool {
+    let same = |(x, y): (&Column<Ciphertext<E>>, &Column<Ciphertext<E>>)| {
+        x.length() == y.length() && x.is_like(y, |x, y| x.meta() == y.meta())
+    };
+    part.len() == other.len()
+        && part.keys().eq(other.keys())
+        && part.values().zip(other.values()).all(same)
 }

@@ -110,6 +110,12 @@ impl Server {
         Ok(self.inner.evaluator().check_params(&a.value.get())?)
     }
 
+    /// Whether it bootstraps and has the keys for any program on typed integers.
+    #[getter]
+    fn is_general(&self) -> bool {
+        self.inner.is_general()
+    }
+
     #[getter]
     fn keys(&self) -> Keys {
         self.keys.clone()

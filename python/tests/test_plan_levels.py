@@ -99,6 +99,11 @@ def test_arguments_at_other_levels(plan, server, fermat):
     found = plan.run(fermat.server, low)
     np.testing.assert_array_equal(client.decrypt(found), deep(A, B))
     assert fermat.server.bootstraps > before
+    # What is at the top stays there, where it needs no bootstrapping.
+    before = fermat.server.bootstraps
+    found = shallow.plan(rows=4, params=fermat.params).run(fermat.server, encrypt(client))
+    np.testing.assert_array_equal(client.decrypt(found), shallow(A, B))
+    assert fermat.server.bootstraps == before
 
 
 def test_keys_of_another_program(plan, fermat):
@@ -129,6 +134,10 @@ def test_levels_that_are_refused(fermat):
         assert caught.value.code == code
     with pytest.raises(TypeError):
         fermat.client.encrypt(A, bounds=(0, 15), level=1.5)
+    # Also where nothing is encrypted.
+    with pytest.raises(everlevel.RangeError) as caught:
+        fermat.client.encrypt([5, 5], bounds=(5, 5), level=levels)
+    assert caught.value.code == "scheme.bad-level"
 
 
 def test_public_arguments_have_no_level(fermat):

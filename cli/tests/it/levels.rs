@@ -84,4 +84,12 @@ fn columns_are_encrypted_at_the_levels_of_a_plan() {
         let key = "--key k/public.key --in p.csv";
         place.refused(&format!("encrypt {key} {types} {more} --out no.ct"), code);
     }
+    // Levels are those of one set.
+    place.refused(&format!("plan {program} {columns} --levels age=1"), "cli.usage");
+    // A column of one possible value has no ciphertext, and no level.
+    place.write("five.csv", "v,w\n5,1\n5,2\n");
+    let types = "--types v=5..5,w=u8 --levels v=1,w=1";
+    let told = place.told(&format!("encrypt --key k/public.key --in five.csv {types} --out f.ct"));
+    let levels = |i: usize| told["columns"][i]["level"].clone();
+    assert_eq!((levels(0), levels(1)), (Value::Null, 1.into()));
 }

@@ -102,6 +102,28 @@ impl<C> Column<C> {
         Ok(Column { interval, anchor, digits, length })
     }
 
+    /// Whether operations do the same on both: they have the same interval, digits with the same
+    /// windows, and the same index, and `same` holds for their ciphertexts. Lengths may differ.
+    pub fn is_like<D>(&self, other: &Column<D>, same: impl Fn(&C, &D) -> bool) -> bool {
+        let value = |x: &Value<C>, y: &Value<D>| same(&x.get(), &y.get());
+        let digit = |(x, y): (&Digit<C>, &Digit<D>)| {
+            let ciphers = match (&x.cipher, &y.cipher) {
+                (Some(x), Some(y)) => value(x, y),
+                (None, None) => true,
+                _ => false,
+            };
+            let steps = match (&x.steps, &y.steps) {
+                (Some(x), Some(y)) => x.is_like(y, &value),
+                (None, None) => true,
+                _ => false,
+            };
+            (x.low, x.high, x.pad) == (y.low, y.high, y.pad) && ciphers && steps
+        };
+        (self.interval, self.anchor) == (other.interval, other.anchor)
+            && self.digits.len() == other.digits.len()
+            && self.digits.iter().zip(&other.digits).all(digit)
+    }
+
     /// The number of ciphertexts, without those of an index.
     pub fn ciphertexts(&self) -> usize {
         self.digits.iter().filter(|d| d.cipher.is_some()).count()

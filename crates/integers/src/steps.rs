@@ -30,6 +30,16 @@ impl<C> Steps<C> {
         self.bits.get(usize::try_from(place).ok()?)
     }
 
+    /// Whether they are truth values for the same integers, and `same` holds for all of them.
+    pub(crate) fn is_like<D>(
+        &self,
+        other: &Steps<D>,
+        same: impl Fn(&Value<C>, &Value<D>) -> bool,
+    ) -> bool {
+        (self.least, self.bits.len()) == (other.least, other.bits.len())
+            && self.bits.iter().zip(other.bits.iter()).all(|(x, y)| same(x, y))
+    }
+
     /// The same with what `convert` makes of the ciphertexts.
     pub(crate) fn try_map<D, E>(
         &self,

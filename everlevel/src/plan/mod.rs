@@ -1,5 +1,6 @@
 //! Programs on typed integers whose cost is determined before they run.
 
+mod checked;
 pub(crate) mod estimates;
 pub(crate) mod levels;
 #[cfg(test)]
@@ -24,7 +25,7 @@ use crate::error::Error;
 use crate::expression::Expr;
 use crate::operand::{Arithmetic, Linear, Operand, linear};
 use crate::planner::KeyPlanner;
-use crate::rehearsed::{Made, rehearsal, relinearizes};
+use crate::rehearsed::is_general;
 use crate::server::Server;
 use levels::level_of;
 
@@ -282,10 +283,11 @@ impl Plan {
     ///
     /// Only indexes of arguments that were declared with one are read
     /// ([`PlanTracer::indexed_input`]). Arguments above the level of the plan, such as those of
-    /// [`Client::encrypt_integers`], are switched down to it; the keys of [`Plan::server`] are for
-    /// these, too. If arguments have less capacity than the plan assumes, or other noise bounds, or
-    /// if the server has other keys, the program is rehearsed with these keys first, so that what
-    /// does not fit is refused before anything is computed.
+    /// [`Client::encrypt_integers`], are switched down to it, but for servers with general keys;
+    /// the keys of [`Plan::server`] are for these, too. If arguments have less capacity than the
+    /// plan assumes, or other noise bounds, or if the server has other keys, the program is
+    /// rehearsed with these keys first, so that what does not fit is refused before anything is
+    /// computed.
     ///
     /// # Errors
     /// [`IntegersError::Parts`] for arguments other than those of the plan, such as one without the
@@ -326,10 +328,14 @@ impl Plan {
         }
         let estimate = self.explain(params)?;
         let ints = server.integers()?.side_by_side(estimate.side_by_side);
-        for (name, x) in parts.iter_mut().flatten() {
-            let level = level_of(&estimate, name);
-            if x.values().any(|v| v.get().level() > level) {
-                *x = ints.lowered(x, level)?;
+        // A server that can compute everything keeps capacity for bootstrapping, which levels of a
+        // plan without it do not have.
+        if !is_general(server) {
+            for (name, x) in parts.iter_mut().flatten() {
+                let level = level_of(&estimate, name);
+                if x.values().any(|v| v.get().level() > level) {
+                    *x = ints.lowered(x, level)?;
+                }
             }
         }
         self.check(server, &estimate, &parts)?;
@@ -342,37 +348,6 @@ impl Plan {
             own.into_iter().enumerate().map(move |(i, x)| (array.column(i), x))
         });
         Ok(results.collect())
-    }
-
-    /// Refuses what the server could not compute on these parts of the arguments, unless all of
-    /// them were made as the plan assumes.
-    fn check(
-        &self,
-        server: &Server,
-        estimate: &Estimate,
-        parts: &[BTreeMap<&str, Column<Ciphertext>>],
-    ) -> Result<(), Error> {
-        let planned = |made: Made| {
-            parts.iter().flatten().all(|(name, x)| {
-                let input = estimate.inputs.iter().find(|input| input.name == *name);
-                let index = input.and_then(|input| input.index_level);
-                made.made(server.params(), x, (level_of(estimate, name), index))
-            })
-        };
-        let general = server.bootstrapper.is_some() && relinearizes(server);
-        let made = || [Made::Encrypted, Made::Lowered].into_iter().any(planned);
-        if general || (server.keys().plan().covers(&estimate.keys) && made()) {
-            return Ok(());
-        }
-        for part in parts {
-            let rehearsal = rehearsal(server)?.with_side_by_side(estimate.side_by_side);
-            let mut alike = BTreeMap::new();
-            for (&name, x) in part {
-                alike.insert(name, rehearsal.like(x, |c: &Ciphertext| *c.meta())?);
-            }
-            self.evaluated(&rehearsal.integers()?, Room::ONE, &alike, |_, _| ())?;
-        }
-        Ok(())
     }
 
     /// The argument that a name belongs to, and the number of the column.

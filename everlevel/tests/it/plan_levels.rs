@@ -111,6 +111,10 @@ fn arguments_at_other_levels() {
     let planner = KeyPlanner::new(&params).unwrap();
     let keys = general_keys(&params).unwrap();
     let general = client.server_for(&keys, planner.bootstrap_plan(), &mut rng, |_, _| ()).unwrap();
+    // What is at the top stays there, where it needs no bootstrapping.
+    let run = shallow.run(&general, &[top_x, top_y]).unwrap();
+    assert_eq!(client.decrypt_column::<u8>(&run[0].1).unwrap(), [2, 1, 1, 0]);
+    assert_eq!(general.bootstraps(), 0);
     assert_eq!(found(&client, &general, &x, &low_y).unwrap(), EXPECTED);
     assert!(general.bootstraps() > 0, "what is below the level of the plan is refreshed there");
 }

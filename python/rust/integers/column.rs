@@ -95,15 +95,12 @@ impl Column {
         either!(&self.held, Held, x => x.values().map(|v| v.get().meta().level.0).max())
     }
 
-    /// Whether its ciphertexts have the levels, noise bounds and factors of those of another one.
+    /// Whether it has the digits of another one, and its ciphertexts have the levels, noise bounds
+    /// and factors of those of the other one.
     fn is_like(&self, other: &Column) -> bool {
-        let of = |meta: &Meta| (meta.level, meta.exponent, meta.factor, meta.noise.to_bits());
-        let all = |x: &Column| -> Vec<_> {
-            either!(&x.held, Held, x => {
-                x.values().chain(x.index_values()).map(|v| of(v.get().meta())).collect()
-            })
-        };
-        all(self) == all(other)
+        either!(&self.held, Held, x => either!(&other.held, Held, y => {
+            x.is_like(y, |x, y| x.meta() == y.meta())
+        }))
     }
 
     /// The same column, which stays as it is where the other one is bootstrapped.

@@ -1,6 +1,7 @@
 //! Encryption and decryption of columns, and decryption of totals.
 
 use everlevel::files::{Bytes, Metadata, ReadOptions};
+use everlevel::lab::SchemeError;
 use everlevel::{
     Ciphertext, CompactCiphertext, IntegerResult, Level, NamedResults, Params, Plaintext, Type,
 };
@@ -39,7 +40,12 @@ pub fn encrypt_column(
         let kind = Type::ranged(interval.0, interval.1)?;
         let encoded = Encoded::new(&values, kind, params.slots())?;
         let mut rng = rng()?;
-        let own = level.map_or(params.chain().top(), Level);
+        let highest = params.chain().top();
+        let own = level.map_or(highest, Level);
+        // Also where all entries are public, so that nothing is encrypted.
+        if own > highest {
+            return Err(SchemeError::BadLevel { found: own, highest }.into());
+        }
         let mut encrypt = |slots: &[u64], truth: Option<Level>| -> Result<Ciphertext> {
             let (plain, level) = (Plaintext::encode(params, slots)?, truth.unwrap_or(own));
             Ok(match (secret, public) {

@@ -148,7 +148,8 @@ class Plan:
         read, as the plan counts no others.
 
         Arguments above the levels of the plan, such as those of ``Client.encrypt``, are switched
-        down to these, and the keys of ``Plan.server`` are for them, too. If others are below, have
+        down to these, but for servers with general keys, and the keys of ``Plan.server`` are for
+        them, too. If others are below, have
         another noise bound, or if the server has other keys, the program is run on the scheme that
         only counts first, with these keys: what does not fit is refused before anything is
         computed.
@@ -161,10 +162,13 @@ class Plan:
         function = self._program._function
         place = server._beside() if self.side_by_side else server
         given = {name: place.load(x) for name, x in arrays.items()}
+        # A server that can compute everything keeps capacity for bootstrapping, which levels of a
+        # plan without it do not have.
+        general = server._compiled.is_general
         for name, x in given.items():
             # What an index decides takes other keys, and has fewer levels left.
             own = x if self._program.kinds[name].indexed else x.without_index()
-            given[name] = self._lowered(place, own, self.inputs[name].level)
+            given[name] = own if general else self._lowered(place, own, self.inputs[name].level)
         self._check(server, given)
         found = function(**given)
         if not self.side_by_side:
@@ -192,7 +196,13 @@ class Plan:
                 block.is_like(made[name]) for name, x in given.items() for block in x._blocks
             )
 
-        if server._raw.keys.has(self._keys) and any(alike(made) for made in self._made):
+        # A server that bootstraps keeps capacity for that, so that levels may be others than those
+        # of a plan that does not.
+        if (
+            server.can_bootstrap != self._leveled
+            and server._raw.keys.has(self._keys)
+            and any(alike(made) for made in self._made)
+        ):
             return
         trace = _rust.Trace.of_server(server._compiled)
         if trace is None:

@@ -55,6 +55,10 @@ impl Bootstrappable for NoOp {
         self.check_set([&x.meta])?;
         let params = &self.params;
         params.noise().check_raise(&x.meta)?;
+        if self.held.as_ref().is_some_and(|held| !held.bootstrap) {
+            let key = "bootstrapping key".into();
+            return Err(SchemeError::MissingKey { operation: "bootstrapping", key });
+        }
         self.use_key(|plan| plan.bootstrap = true);
         let low = params.chain().basis(Level(0));
         if x.meta.level > Level(0) {
@@ -169,5 +173,28 @@ impl Bootstrappable for NoOp {
         let inverse = t.inv(unit).expect("a unit");
         let meta = Meta { factor: t.mul(x.meta.factor, unit), ..x.meta };
         NoOpCiphertext { meta, value: x.value.iter().map(|&v| t.mul(v, inverse)).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key_plan::KeyPlan;
+    use crate::params::{OptIn, Params};
+
+    /// As the real scheme does.
+    #[test]
+    fn bootstrapping_without_its_key_is_refused() {
+        let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
+        let zero = Plaintext::encode(&params, &[]).unwrap();
+        let begun = |keys: KeyPlan| {
+            let scheme = NoOp::blank(&params).holding(keys);
+            scheme.to_base_modulus(&scheme.encrypt(&zero).unwrap()).map(|_| ())
+        };
+        let error = begun(KeyPlan::default()).unwrap_err();
+        assert_eq!(error.code(), "scheme.missing-key");
+        let mut keys = KeyPlan::default();
+        keys.bootstrap = true;
+        begun(keys).unwrap();
     }
 }

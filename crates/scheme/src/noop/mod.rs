@@ -99,8 +99,8 @@ impl NoOp {
         NoOp { cancelled: Some(Box::new(cancelled)), ..self }
     }
 
-    /// The same for a server that has only these keys: a relinearization or an automorphism
-    /// without one of them is refused, as the real scheme would, and
+    /// The same for a server that has only these keys: a relinearization, an automorphism or a
+    /// bootstrapping without one of them is refused, as the real scheme would, and
     /// [`Automorphisms::galois_level`] is that of these keys. Parts of linear maps that are moved
     /// as they are added up are not checked.
     ///

@@ -24,7 +24,8 @@ struct ColumnReport {
     name: String,
     #[serde(rename = "type")]
     kind: String,
-    level: usize,
+    /// Of its digits; none for public integers.
+    level: Option<usize>,
     ciphertexts: usize,
 }
 
@@ -80,7 +81,7 @@ pub fn encrypt(
         let array = ColumnArray::vector(&name, blocks, Some(values.len()));
         let array = TypedArray { array, blocks: parts };
         let ciphertexts = array.ciphertexts();
-        let (kind, level) = (kind.to_string(), own.0);
+        let (kind, level) = (kind.to_string(), (ciphertexts > 0).then_some(own.0));
         reports.push(ColumnReport { name, kind, level, ciphertexts });
         arrays.push(array);
     }
@@ -110,9 +111,9 @@ pub fn encrypt(
         .iter()
         .map(|c| {
             let ciphertexts = counted(c.ciphertexts as u64, "ciphertext");
-            let level = match c.level == top.0 {
-                true => String::new(),
-                false => format!(" at level {} of 0 to {top}", c.level),
+            let level = match c.level {
+                Some(level) if level != top.0 => format!(" at level {level} of 0 to {top}"),
+                _ => String::new(),
             };
             format!("{}: {}, {ciphertexts}{level}", c.name, c.kind)
         })

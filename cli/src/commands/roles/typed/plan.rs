@@ -29,8 +29,9 @@ pub struct PlanArgs {
     #[arg(long = "index", value_name = "COLUMN")]
     pub indexes: Vec<String>,
     /// Columns are encrypted at these levels, and others at the top (default: the lowest levels at
-    /// which the program takes no more than at the top, if it needs no bootstrapping)
-    #[arg(long, value_name = "NAME=LEVEL,..")]
+    /// which the program takes no more than at the top, if it needs no bootstrapping); levels are
+    /// those of one set
+    #[arg(long, value_name = "NAME=LEVEL,..", requires = "params")]
     pub levels: Option<String>,
     /// The number of rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
@@ -157,7 +158,7 @@ fn told(planned: &Planned, found: &Estimate, args: &PlanArgs, common: &Common) -
         false => "each in a ciphertext of its own",
     };
     let lookups: String = tables.iter().map(|table| format!(" --lookup '{table}'")).collect();
-    let indexes: String = indexes.iter().map(|name| format!(" --index {name}")).collect();
+    let indexes: String = indexes.iter().map(|name| format!(" --index {}", quoted(name))).collect();
     let insecure = if common.insecure_research { " --insecure-research" } else { "" };
     let failures = if common.allow_failures { " --allow-failures" } else { "" };
     let columns = format!("--types '{types}'{indexes}{}", option(found));
@@ -182,5 +183,34 @@ fn option(found: &Estimate) -> String {
     let top = found.params.chain().top();
     let below = found.inputs.iter().filter_map(|x| Some((&x.name, x.level.filter(|l| *l < top)?)));
     let below: Vec<String> = below.map(|(name, level)| format!("{name}={level}")).collect();
-    if below.is_empty() { String::new() } else { format!(" --levels {}", below.join(",")) }
+    match below.is_empty() {
+        true => String::new(),
+        false => format!(" --levels {}", quoted(&below.join(","))),
+    }
+}
+
+/// A word of a command as shells read it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-.,=".contains(c);
+    if word.chars().all(plain) {
+        return word.to_string();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_shells_need_it() {
+        for (word, expected) in [
+            ("age=90,last_pay=4", "age=90,last_pay=4"),
+            ("last pay=4", "'last pay=4'"),
+            ("a;b=1", "'a;b=1'"),
+            ("it's=0", r"'it'\''s=0'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
 }
