@@ -174,8 +174,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(digits)
     }
 
-    /// Bootstraps a digit, such as a truth value, that is a factor of several others and has not the
-    /// capacity for that: otherwise each of them would bootstrap it, all at the same time.
+    /// Bootstraps a digit, such as a truth value, that is a factor of several others and has not
+    /// the capacity for that: otherwise each of them would bootstrap it, all at the same time.
     fn renewed_once(
         &self,
         factor: &[Digit<S::Ciphertext>],
