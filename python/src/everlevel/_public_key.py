@@ -119,9 +119,7 @@ def _typed(
     index = index or kind.indexed
     runs, slots = (array.shape[0] if rows else 1), params.slots
     blocks = [
-        _rust.encrypt_column(
-            run[i : i + slots].tolist(), interval, index=index, level=level, **key
-        )
+        _rust.encrypt_column(run[i : i + slots].tolist(), interval, index=index, level=level, **key)
         for run in array.reshape(runs, -1)
         for i in range(0, run.size, slots)
     ]
