@@ -20,15 +20,13 @@ use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Cost, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, SchemeError};
 
 use crate::error::Error;
-#[cfg(feature = "unstable")]
-use crate::rotations::rotations_beside;
 
 /// Runs one bootstrapping on the no-op scheme and records the keys that it uses, its cost, and the
 /// capacity that it leaves. Requires no secret key.
 pub struct KeyPlanner {
-    params: Params,
+    pub(crate) params: Params,
     bootstrap: BootstrapPlan,
-    keys: KeyPlan,
+    pub(crate) keys: KeyPlan,
     #[cfg(feature = "unstable")]
     costs: BootstrapCosts,
     pub(crate) cost: Cost,
@@ -152,18 +150,6 @@ impl KeyPlanner {
     pub fn row_swap(mut self) -> Self {
         self.keys = self.keys.merge(&KeyPlan::row_swap(&self.params));
         self
-    }
-
-    /// Adds keys for rotations by any number of columns and sums of all slots, those of
-    /// [`crate::general_rotations`] that add least to the keys found so far.
-    ///
-    /// # Errors
-    /// None: the dimensions are those of the slots.
-    #[cfg(feature = "unstable")]
-    pub fn general_rotations(mut self) -> Result<Self, Error> {
-        let found = rotations_beside(&self.params, self.after.level, &self.keys)?;
-        self.keys = self.keys.merge(&found);
-        Ok(self)
     }
 
     /// Adds keys for any automorphisms, at every level: conjugation, Frobenius on whole slots (see

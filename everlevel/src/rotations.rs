@@ -18,6 +18,20 @@ const NEAR_BITS: f64 = 16.0;
 /// The largest number of bits between other levels, and what ciphertexts there lose.
 const LADDER_BITS: f64 = 120.0;
 
+#[cfg(feature = "unstable")]
+impl KeyPlanner {
+    /// Adds keys for rotations by any number of columns and sums of all slots, those of
+    /// [`crate::general_rotations`] that add least to the keys found so far.
+    ///
+    /// # Errors
+    /// None: the dimensions are those of the slots.
+    pub fn general_rotations(mut self) -> Result<Self, Error> {
+        let found = rotations_beside(&self.params, self.after.level, &self.keys)?;
+        self.keys = self.keys.merge(&found);
+        Ok(self)
+    }
+}
+
 /// The keys of a server for programs that are not known in advance: for products at every level,
 /// for bootstrapping if the set supports it, and for rotations by any number of columns and sums of
 /// all slots ([`general_rotations`]). Where bootstrapping has keys for the same rotations, these
@@ -56,11 +70,7 @@ pub fn general_rotations(params: &Params, near: Level) -> Result<KeyPlan, Error>
 }
 
 /// [`general_rotations`] without what `held` has of them, beside which they add least.
-pub(crate) fn rotations_beside(
-    params: &Params,
-    near: Level,
-    held: &KeyPlan,
-) -> Result<KeyPlan, Error> {
+fn rotations_beside(params: &Params, near: Level, held: &KeyPlan) -> Result<KeyPlan, Error> {
     let elements = general_automorphisms(params)?;
     let mut plan = KeyPlan::default();
     if !elements.is_empty() {
