@@ -20,6 +20,8 @@ const DIGIT: u32 = 6;
 const TABLE: u32 = 5;
 /// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
 pub(crate) const GROUP: usize = 4;
+/// The bits of capacity that a sum of a digit and a truth value takes at most.
+const SUM: f64 = 1.0;
 /// The bits of a level as multiples of those of p: somewhat fewer than a product takes.
 const LEVEL: f64 = 2.25;
 
@@ -146,13 +148,19 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// The truth values that come out of each digit, one after the other: what comes from below is
     /// added to the next digit, on the side on which it sets its own, before that is bootstrapped,
     /// so that k exhausted digits take k bootstrappings and as many tables of 32 values. `None`
-    /// where a table does not fit, not even after bootstrapping.
+    /// where a table does not fit, not even after bootstrapping, and where digits have not even the
+    /// capacity for such a sum, and would be bootstrapped before and after it.
     pub(crate) fn rippled(
         &self,
         digits: &[Digit<S::Ciphertext>],
         lowest: impl Fn(i64) -> i64,
         kept: Kept,
     ) -> Result<Option<Rippled<S::Ciphertext>>, IntegersError> {
+        let (scheme, needed) = (self.session().scheme(), self.session().minimum_capacity() + SUM);
+        let mut ciphers = digits.iter().filter_map(|d| d.cipher.as_ref());
+        if ciphers.any(|v| scheme.capacity_bits(&v.get()) < needed) {
+            return Ok(None);
+        }
         let mut found = Rippled { bits: Vec::new(), sums: Vec::new() };
         for digit in digits {
             let (sum, bit) = match found.bits.last() {

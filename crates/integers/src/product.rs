@@ -20,8 +20,6 @@ use crate::types::Type;
 /// The largest number of digits of a factor: sums of more products have more values than a table
 /// supports.
 const FACTOR_DIGITS: usize = 17;
-/// The depth for which a factor of several digits has to have capacity.
-const SHARED: u32 = 2;
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// a * b, exactly: the product of two columns of 32 bits has 64 bits.
@@ -55,8 +53,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             (_, Some(factor)) => self.mul_public(&a, factor)?,
             (None, None) => {
                 let (x, y) = (self.factor(&a)?, self.factor(&b)?);
-                self.renewed_once(&x, &y)?;
-                self.renewed_once(&y, &x)?;
                 let digits = self.product_columns(&x, Some(&y), usize::MAX)?;
                 Column { interval, anchor: 0, digits, length }
             }
@@ -172,21 +168,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Err(IntegersError::Width { interval, digits, highest: FACTOR_DIGITS });
         }
         Ok(digits)
-    }
-
-    /// Bootstraps a digit, such as a truth value, that is a factor of several others and has not
-    /// the capacity for that: otherwise each of them would bootstrap it, all at the same time.
-    fn renewed_once(
-        &self,
-        factor: &[Digit<S::Ciphertext>],
-        others: &[Digit<S::Ciphertext>],
-    ) -> Result<(), IntegersError> {
-        let value = match factor {
-            [digit] if others.len() > 1 && !self.have_depth(factor, SHARED) => &digit.cipher,
-            _ => return Ok(()),
-        };
-        let value = value.as_ref().filter(|_| self.session().can_bootstrap());
-        value.map_or(Ok(()), |value| self.refresh(value))
     }
 
     /// x times a public positive integer, by columns.
