@@ -191,7 +191,8 @@ def test_plans_within_memory(fermat):
     assert (seeded.key_bytes, seeded.seconds) == (fast.key_bytes, fast.seconds)
     assert seeded.memory_bytes == fast.memory_bytes - fast.key_bytes
     within = planned(seeded_keys=True, memory_bytes=seeded.memory_bytes)
-    assert within.memory_bytes == seeded.memory_bytes
+    # What fits only at lower levels is looked for, and may take less than the best without a limit.
+    assert within.memory_bytes <= seeded.memory_bytes
     assert "stay seeds" in str(seeded) and "stay seeds" not in str(fast)
     more, less = (x.server(fermat.client)._raw.keys.memory_bytes for x in (fast, seeded))
     assert 10 * less < 6 * more
@@ -202,8 +203,9 @@ def test_plans_within_memory(fermat):
     assert "of memory" in str(fast) and "of memory" in repr(fast) and "of results" in str(fast)
     # Side by side it takes more keys, and less time.
     assert small.memory_bytes < fast.memory_bytes
-    assert planned(memory_bytes=fast.memory_bytes).memory_bytes == fast.memory_bytes
-    assert planned(memory_bytes=fast.memory_bytes - 1).memory_bytes == small.memory_bytes
+    assert planned(memory_bytes=fast.memory_bytes).memory_bytes <= fast.memory_bytes
+    fewer = planned(memory_bytes=fast.memory_bytes - 1)
+    assert small.memory_bytes <= fewer.memory_bytes < fast.memory_bytes
     with pytest.raises(everlevel.ParameterError, match="at most .* MiB") as caught:
         planned(memory_bytes=small.memory_bytes - 1)
     assert caught.value.code == "integers.memory"
