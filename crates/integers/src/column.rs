@@ -113,7 +113,7 @@ impl<C> Column<C> {
                 _ => false,
             };
             let steps = match (&x.steps, &y.steps) {
-                (Some(x), Some(y)) => x.is_like(y, &value),
+                (Some(x), Some(y)) => x.is_like(y, value),
                 (None, None) => true,
                 _ => false,
             };
