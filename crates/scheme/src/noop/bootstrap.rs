@@ -193,8 +193,6 @@ mod tests {
         };
         let error = begun(KeyPlan::default()).unwrap_err();
         assert_eq!(error.code(), "scheme.missing-key");
-        let mut keys = KeyPlan::default();
-        keys.bootstrap = true;
-        begun(keys).unwrap();
+        begun(KeyPlan { bootstrap: true, ..KeyPlan::default() }).unwrap();
     }
 }
