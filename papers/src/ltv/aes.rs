@@ -67,6 +67,11 @@ pub fn seconds_of_paper(n: usize) -> Option<f64> {
     Some(3600.0 * hours)
 }
 
+/// log2 of the paper's largest modulus at this degree.
+pub fn log2_q_of_paper(n: usize) -> Option<f64> {
+    SETS.iter().find(|set| set.n == n).map(|set| set.log2_q)
+}
+
 /// Seconds for a whole state at this degree by windows, as the paper cites them.
 pub fn seconds_by_windows(n: usize) -> Option<f64> {
     let set = SETS.iter().find(|set| set.n == n)?;

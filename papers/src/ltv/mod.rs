@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::args::{LtvTable, TableArgs};
 use crate::{record, rows};
-pub use aes::{seconds_by_windows, seconds_of_paper};
+pub use aes::{log2_q_of_paper, seconds_by_windows, seconds_of_paper};
 use chapter::Chapter;
 pub use runs::degree;
 

@@ -5,13 +5,13 @@ use everlevel_cli::plot::{Join, LinePlot, Series};
 use serde_json::Value;
 
 use super::methods::{self, Compared};
-use crate::ltv::{degree, seconds_by_windows, seconds_of_paper};
+use crate::ltv::{degree, log2_q_of_paper, seconds_by_windows, seconds_of_paper};
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, column};
 use crate::report::parts::add;
 use crate::report::plan::AES;
 use crate::report::plot::Plot;
 use crate::report::records::Records;
-use crate::rows::marked;
+use crate::rows::{marked, marked_number};
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
@@ -49,6 +49,20 @@ fn paper(r: &Value) -> Option<f64> {
     seconds_of_paper(degree(&r.text("params"))?)
 }
 
+/// log2 of the modulus that the paper begins with on the ring of a run.
+fn modulus_of_paper(r: &Value) -> Option<f64> {
+    log2_q_of_paper(degree(&r.text("params"))?)
+}
+
+/// The same of the run, marked where it does not round to the paper's.
+fn first_modulus(r: &Value) -> Cell {
+    let value = r.number("modulus_bits_after_each_round.0");
+    match value.zip(modulus_of_paper(r)) {
+        Some((here, paper)) => Cell { text: marked_number(here, paper, 0), value },
+        None => Cell::digits(value, 0),
+    }
+}
+
 fn is_ltv(r: &Value) -> bool {
     r.text("scheme") == "ltv"
 }
@@ -79,6 +93,8 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
         column("", "method", Kind::Text),
         column("", "threads", Kind::Number),
         column("", "blocks", Kind::Number),
+        column("log q0", "paper", Kind::Paper),
+        column("log q0", "here", Kind::Here),
         column("seconds", "paper", Kind::Paper),
         column("seconds", "here", Kind::Here),
         column("seconds", "here ÷ paper", Kind::Ratio),
@@ -103,6 +119,8 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
             Cell::text(method(r)),
             Cell::exact(r.number("threads")),
             Cell::exact(r.number("blocks")),
+            Cell::exact(modulus_of_paper(r)),
+            first_modulus(r),
             Cell::exact(paper(r)),
             Cell::number(r.number("seconds_total")),
             Cell::ratio(r.number("seconds_total"), paper(r)),
@@ -135,7 +153,9 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
              kept as such, and transformed when they are used.",
             "Noise is log2 of the canonical norm of the phase over distinct primes (rns), where \
              the bound is proved, and of its largest coefficient over prime powers, where it is \
-             the average case with the paper's margin α = 8.",
+             the average case with the paper's margin α = 8. q0 is the modulus before the first \
+             round: the 41st power of a prime of as many bits as the paper cuts, 30 or 31, or as \
+             many bits of distinct primes.",
         ],
     );
     table.notes.extend(records.not_comparable());

@@ -225,9 +225,10 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
     table
 }
 
-const RECRYPT: [Column; 19] = [
+const RECRYPT: [Column; 20] = [
     column("", "plaintexts", Kind::Text),
     column("", "n", Kind::Number),
+    column("", "slots", Kind::Number),
     column("", "log q", Kind::Number),
     column("", "secret, arithmetic, digits removed by", Kind::Text),
     column("depth fresh / after", "paper", Kind::Paper),
@@ -263,6 +264,7 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
         vec![
             Cell::text(space(r)),
             Cell::exact(r.number("n")),
+            Cell::exact(r.number("slots")),
             Cell::digits(r.number("log_q"), 0),
             Cell::text(marked(way(r), is_the_papers(r))),
             Cell::text(depth("paper.")),

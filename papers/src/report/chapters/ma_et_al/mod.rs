@@ -165,8 +165,8 @@ fn sets(records: &Records<'_>) -> Table {
     let notes = [
         "Security here by this library's estimator, rotations of the secret counted, at the \
          moduli here: more than any estimate of 2024 counts against sparse keys.",
-        "ε: that some coefficient of an overflow exceeds B; the paper has 2^−34. Sets in braces \
-         are those that end in -80.",
+        "ε: that some coefficient of an overflow exceeds B; the paper has 2^−34.3 for I, 2^−33.7 \
+         for II, 2^−34.0 for IV and 2^−33.9 for V. Sets in braces are those that end in -80.",
         "QP here is a product of whole primes, up to 24 bits below the paper's. R is a prime of \
          50 bits, and q0 has 40 or 45.",
     ];
@@ -200,9 +200,12 @@ fn general(records: &Records<'_>) -> Table {
         column("", "set", Kind::Text),
         column("", "removal", Kind::Text),
         column("", "n", Kind::Number),
-        column("bits", "initial", Kind::Number),
-        column("bits", "linear", Kind::Number),
-        column("bits", "digits", Kind::Number),
+        column("bits initial", "paper", Kind::Paper),
+        column("bits initial", "here", Kind::Here),
+        column("bits linear", "paper", Kind::Paper),
+        column("bits linear", "here", Kind::Here),
+        column("bits digits", "paper", Kind::Paper),
+        column("bits digits", "here", Kind::Here),
         column("bits remaining", "paper", Kind::Paper),
         column("bits remaining", "here", Kind::Here),
         column("linear, seconds", "paper", Kind::Paper),
@@ -226,8 +229,11 @@ fn general(records: &Records<'_>) -> Table {
             Cell::text(starred(r)),
             removal(r),
             Cell::exact(r.number("n")),
+            Cell::exact(paper("capacity.0")),
             Cell::digits(r.number("capacity_initial"), 0),
+            Cell::exact(paper("capacity.1")),
             Cell::digits(r.number("capacity_linear"), 0),
+            Cell::exact(paper("capacity.2")),
             Cell::digits(r.number("capacity_digits"), 0),
             Cell::exact(paper("capacity.3")),
             Cell::digits(r.number("capacity_remaining"), 0),
@@ -329,7 +335,7 @@ fn thin(records: &Records<'_>) -> Table {
         let helib = r.number("helib_thin_seconds");
         vec![
             Cell::text(r.text("set")),
-            Cell::text(r.text("digit_removal")),
+            removal(r),
             Cell::exact(r.number("n")),
             Cell::digits(r.number("capacity_initial"), 0),
             Cell::digits(r.number("capacity_remaining"), 0),
