@@ -58,7 +58,8 @@ const TESTED: [Ring; 16] = [
 
 /// The rings that those tests bootstrap, with the exponents there, beyond the ones of [`TESTED`]:
 /// HElib's thin mode (`tests/GTestThinBootstrapping.cpp`, `tests/GTestThinboot.cpp`) and general
-/// one (`tests/GTestBootstrapping.cpp`, `tests/GTestFatboot.cpp`), and fheanor's thin mode modulo 8.
+/// mode (`tests/GTestBootstrapping.cpp`, `tests/GTestFatboot.cpp`), and fheanor's thin mode modulo
+/// 8.
 const BOOTSTRAPPED_ELSEWHERE: [(Ring, &[BootstrapMode]); 5] = [
     ((3 * 11 * 31, 2, 1, 4, 4), &[BootstrapMode::Full]),
     ((3 * 7 * 13 * 17, 2, 4, 4, 4), &[BootstrapMode::Thin, BootstrapMode::Full]),
