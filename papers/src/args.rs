@@ -28,8 +28,8 @@ pub struct TableArgs {
     /// Only this digit removal, by name (default: the recommended one, or all in table 3)
     #[arg(long, value_name = "METHOD")]
     pub digit_removal: Option<String>,
-    /// Table 3 of Chen and Han: at the paper's own moduli, 22 bits for each of its levels before,
-    /// instead of 910 bits
+    /// Table 3 of Chen and Han: use the paper's own moduli, 22 bits for each of its levels before
+    /// digit removal, instead of 910 bits
     #[arg(long)]
     pub own_modulus: bool,
     /// Also write one JSON file for each row to this directory

@@ -35,8 +35,8 @@ pub enum ParamsCommand {
     Datasheet {
         /// The name of a set, or a JSON file
         name: String,
-        /// Show the time of a bootstrapping in this JSON file, which `bench bootstrap --record`
-        /// writes; of a set without a time there, that which comes with the library
+        /// Show the bootstrapping time from this JSON file, which `bench bootstrap --record`
+        /// writes; for a set that is not in it, the time that comes with the library
         #[arg(long, value_name = "FILE.json")]
         measured: Option<PathBuf>,
     },

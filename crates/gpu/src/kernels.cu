@@ -416,8 +416,8 @@ KERNEL_BOUND(backward_high, TransformArgs, 256, 4) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Conversion between bases: for each coefficient, with the terms y_i, the rounded sum v of y_i / d_i
-// and then, for each target, the sum of y_i w_i and v w.
+// Conversion between bases: for each coefficient, with the terms y_i, the rounded sum v of
+// y_i / d_i and then, for each target, the sum of y_i w_i and v w.
 
 // Targets that one block computes.
 struct Tile {

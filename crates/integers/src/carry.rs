@@ -190,7 +190,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                     match self.passing(digits, lowest, kept, true)? {
                         Some(parts) => Some(self.passed_each(parts)?),
                         None if self.session().can_bootstrap()
-                            && self.worn(digits) + pairs > digits.len() =>
+                            && self.exhausted(digits) + pairs > digits.len() =>
                         {
                             self.rippled(digits, lowest, kept)?.map(|found| {
                                 // The lowest one has a public carry.

@@ -140,9 +140,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// How many of these digits are bootstrapped before a table of each.
-    pub(crate) fn worn(&self, digits: &[Digit<S::Ciphertext>]) -> usize {
-        let worn = |digit: &&Digit<_>| !self.have_depth(std::slice::from_ref(*digit), TABLE);
-        digits.iter().filter(worn).count()
+    pub(crate) fn exhausted(&self, digits: &[Digit<S::Ciphertext>]) -> usize {
+        let exhausted = |digit: &&Digit<_>| !self.have_depth(std::slice::from_ref(*digit), TABLE);
+        digits.iter().filter(exhausted).count()
     }
 
     /// The truth values that come out of each digit, one after the other: what comes from below is
@@ -207,7 +207,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             joined += left;
         }
         let Some(kept) = question.kept().filter(|_| difference.is_empty()) else { return Ok(None) };
-        if !self.session().can_bootstrap() || self.worn(digits) + joined <= digits.len() {
+        if !self.session().can_bootstrap() || self.exhausted(digits) + joined <= digits.len() {
             return Ok(None);
         }
         let found = self.rippled(digits, |x| question.answer(x), kept)?;

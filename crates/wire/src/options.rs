@@ -54,6 +54,7 @@ pub enum BoundPolicy {
 /// Options for reading. By default, objects of up to 4 GiB are accepted, no noise bound is trusted,
 /// an unknown owner is refused, and keys are expanded in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// The largest size of an object in bytes. Allocated memory is at most a small multiple of the
     /// bytes present.

@@ -217,13 +217,14 @@ pub struct EvalArgs {
     pub server: ServerArgs,
     /// The program: statements such as y = 3*x*(1-x), with + - * ^, rotate(x, k), sum(x) of all
     /// slots, swap_rows(x), refresh(x), separated by semicolons. Arithmetic is modulo p^r and
-    /// wraps; decryption refuses results that may have wrapped, by the ranges of the inputs. On
-    /// typed columns, which never wrap: + - * / % << >> < <= > >= == != & | !, if(c, a, b), min,
-    /// max, abs, clip(x, low, high), xor, sign, popcount, cast(x, TYPE), wrap(x, TYPE), table(x,
-    /// NAME), table(x, y, NAME), isin(x, NAME), searchsorted(x, NAME), dot(x, NAME), sum, count,
-    /// mean (rounded down), total, cumsum, maximum, minimum, argmax, argmin, median,
-    /// quantile(x, a, b), nth(x, k), argnth(x, k), ranks, sort, argsort, of the first k entries in
-    /// order sort(x, k), argsort(x, k), and without_index(x), the column without its index
+    /// wraps; decryption refuses results that, judging by the ranges of the inputs, may have
+    /// wrapped. On typed columns, which never wrap: + - * / % << >> < <= > >= == != & | !,
+    /// if(c, a, b), min, max, abs, clip(x, low, high), xor, sign, popcount, cast(x, TYPE),
+    /// wrap(x, TYPE), table(x, NAME), table(x, y, NAME), isin(x, NAME), searchsorted(x, NAME),
+    /// dot(x, NAME), sum, count, mean (rounded down), total, cumsum, maximum, minimum, argmax,
+    /// argmin, median, quantile(x, a, b), nth(x, k), argnth(x, k), ranks, sort, argsort,
+    /// sort(x, k) and argsort(x, k) for the first k entries in order, and without_index(x), the
+    /// column without its index
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
     pub program: String,
     /// The ciphertexts that the program reads; omit NAME= for files of typed columns, which contain

@@ -366,8 +366,8 @@ pub struct InferArgs {
     /// Parquet file, called .parquet or .pq, if the program was built with the feature parquet
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// A column that is often asked about, which gets an index: the table takes more room, and
-    /// conditions on the column fewer products; can be repeated
+    /// A column that is often asked about, which gets an index: the table takes more space, and
+    /// conditions on the column take fewer products; can be repeated
     #[arg(long, value_name = "COLUMN")]
     pub index: Vec<String>,
     /// The schema.

@@ -29,8 +29,8 @@ pub struct PlanArgs {
     #[arg(long = "index", value_name = "COLUMN")]
     pub indexes: Vec<String>,
     /// Columns are encrypted at these levels, and others at the top (default: the lowest levels at
-    /// which the program takes no more than at the top, if it needs no bootstrapping); levels are
-    /// those of one set
+    /// which the program takes no more products, time and memory than at the top, if it needs no
+    /// bootstrapping); requires --params, since levels belong to a set
     #[arg(long, value_name = "NAME=LEVEL,..", requires = "params")]
     pub levels: Option<String>,
     /// The number of rows
