@@ -3,7 +3,7 @@
 //! Where digits have the capacity, products join what each of them does with a carry, in log2 k
 //! levels for k digits. Otherwise carries ripple: one at a time where digits are exhausted, each
 //! added to the next digit before that is bootstrapped, so that k digits take k bootstrappings; and
-//! two at a time where they have the capacity for tables.
+//! two at a time where they have the capacity for tables, or a mask follows.
 
 use crate::column::{BASE, Column, Digit, POINTS, value};
 use crate::context::{IntegerScheme, Integers};
@@ -41,6 +41,16 @@ enum Carry<C> {
 /// Carries, and sums of digits and carries.
 type Carries<C> = (Vec<Carry<C>>, Vec<Option<Digit<C>>>);
 
+/// What is done with digits whose carries are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Anything.
+    Any,
+    /// Each is multiplied by a plaintext. Carries that ripple one at a time leave too little
+    /// capacity for that, so that each digit would be bootstrapped once more.
+    Mask,
+}
+
 /// How a digit determines its outgoing carry from the incoming one.
 enum Step {
     /// The outgoing carry is this one, whatever the incoming carry is.
@@ -73,7 +83,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
     pub(crate) fn normalized_to(
         &self,
         x: &Column<S::Ciphertext>,
+        form: (i128, usize),
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.normalized_before(x, form, Next::Any)
+    }
+
+    /// [`Integers::normalized_to`] before what comes next.
+    pub(crate) fn normalized_before(
+        &self,
+        x: &Column<S::Ciphertext>,
         (anchor, count): (i128, usize),
+        next: Next,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         if canonical_form(x, anchor) && x.digits.len() <= count || x.public_value().is_some() {
             return Ok(x.clone());
@@ -95,7 +115,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let Some(constants) = found.flatten() else { continue };
             let used = &x.digits[..x.digits.len().min(count)];
             let shifted = self.pairwise((used, 1), (&[], 0), &constants)?;
-            let digits = self.carried(shifted, carry as i64, !modular)?;
+            let digits = self.carried(shifted, carry as i64, !modular, next)?;
             let found = Column { anchor, digits, ..x.clone() };
             // What the interval says of the upper digits is known without a table.
             return Ok(if exact { above(found.narrowed(), anchor, count) } else { found });
@@ -105,7 +125,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let own = x.anchor + value(x.digits.iter().map(|d| d.low));
         let reached = (x.interval.high() - own).unsigned_abs();
         let first = self.normalized_to(x, (own, digits_of(reached)))?;
-        Ok(above(self.normalized_to(&first, (anchor, count))?, anchor, count))
+        Ok(above(self.normalized_before(&first, (anchor, count), next)?, anchor, count))
     }
 
     /// Digits 0..=15 of Σ 16^i s_i + carry modulo 16^k for k digits s_i of 0..=30; `exact` if it is
@@ -115,6 +135,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         s: Vec<Digit<S::Ciphertext>>,
         carry: i64,
         exact: bool,
+        next: Next,
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
         let mut known = Some(carry);
         let mut steps = Vec::with_capacity(s.len());
@@ -130,7 +151,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             known = if let Step::Public(c) = step { Some(c) } else { None };
             steps.push(step);
         }
-        let (carries, sums) = self.carries(&s, &steps, carry)?;
+        let (carries, sums) = self.carries(&s, &steps, carry, next)?;
 
         let zero = Digit::public(0);
         let part = |i: usize| match carries.get(i) {
@@ -174,7 +195,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         s: &[Digit<S::Ciphertext>],
         steps: &[Step],
         carry: i64,
+        next: Next,
     ) -> Result<Carries<S::Ciphertext>, IntegersError> {
+        let table = |place: usize, x: i64| match steps[place] {
+            Step::Public(c) => c,
+            Step::Bit { from } => i64::from(x >= from),
+            Step::Sign => (x - (BASE - 1)).signum(),
+        };
         let mut sums = vec![None; s.len()];
         // Runs of digits that a carry may pass, each begun by one that gets a public carry.
         let mut found: Vec<Option<Vec<Digit<S::Ciphertext>>>> = Vec::new();
@@ -187,10 +214,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
                     let kept = Kept { at: BASE - 1, side: 1 };
                     let lowest = |x: i64| i64::from(x >= from);
                     let pairs = (run.len() - 1).div_ceil(2);
+                    let own = |i: usize, x: i64| table(first + i, x);
                     match self.passing(digits, lowest, kept, true)? {
                         Some(parts) => Some(self.passed_each(parts)?),
-                        None if self.session().can_bootstrap()
-                            && self.exhausted(digits) + pairs > digits.len() =>
+                        None if next == Next::Any
+                            && self.ripple_is_shorter(digits, pairs, own)? =>
                         {
                             self.rippled(digits, lowest, kept)?.map(|found| {
                                 // The lowest one has a public carry.
@@ -212,11 +240,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         // The signs of all others, which are bootstrapped together.
         let (places, digits): (Vec<usize>, Vec<_>) = tables.into_iter().unzip();
-        let signs = self.map(&digits, |i, x| match steps[places[i]] {
-            Step::Public(c) => c,
-            Step::Bit { from } => i64::from(x >= from),
-            Step::Sign => (x - (BASE - 1)).signum(),
-        })?;
+        let signs = self.map(&digits, |i, x| table(places[i], x))?;
         let mut signs = signs.as_slice();
         let mut carries = vec![Carry::Public(carry)];
         let runs = steps.chunk_by(|_, next| matches!(next, Step::Sign));

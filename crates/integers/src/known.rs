@@ -19,11 +19,10 @@ use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::passing::GROUP;
 use crate::question::Question;
 use crate::slots::digit_of;
 
-/// Signs that one table joins.
-const GROUP: usize = 4;
 /// Bits of a digit.
 const BITS: usize = 4;
 

@@ -208,11 +208,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let mut exhausted = vec![false; requests.len()];
         if requests.len() > 1 && self.session().can_bootstrap() {
             // Those that would be bootstrapped one by one, together.
-            let found = requests.par_iter().map(|(digit, plan)| {
-                let cipher = digit.cipher.as_ref().filter(|_| !plan.is_identity());
-                let Some(x) = cipher.filter(|_| plan.ways() > 0) else { return Ok(false) };
-                Ok(!self.fits(&Stage::Table(plan), &[&*self.operand(x)?]))
-            });
+            let found = requests.par_iter().map(|(digit, plan)| self.is_exhausted(digit, plan));
             exhausted = found.collect::<Result<_, IntegersError>>()?;
             let stale = requests.iter().zip(&exhausted).filter(|(_, exhausted)| **exhausted);
             let stale: Vec<_> = stale.filter_map(|((x, _), _)| x.cipher.as_ref()).collect();
@@ -220,6 +216,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let found = requests.par_iter().zip(exhausted);
         found.map(|((digit, plan), renewed)| self.look_up(digit, plan, !renewed)).collect()
+    }
+
+    /// Whether functions of a digit do not fit, so that it is bootstrapped before them.
+    pub(crate) fn is_exhausted(
+        &self,
+        digit: &Digit<S::Ciphertext>,
+        plan: &TablePlan,
+    ) -> Result<bool, IntegersError> {
+        let cipher = digit.cipher.as_ref().filter(|_| !plan.is_identity() && plan.ways() > 0);
+        let Some(x) = cipher else { return Ok(false) };
+        Ok(!self.fits(&Stage::Table(plan), &[&*self.operand(x)?]))
     }
 
     /// A function of one digit.

@@ -5,6 +5,8 @@
 //! one of the same kind, by a product for each of the two, so that log2 k levels join k digits,
 //! where tables of signs take 5 levels for every four of them.
 
+use std::iter;
+
 use everlevel_circuit::{CircuitError, Value};
 use everlevel_scheme::Level;
 use rayon::prelude::*;
@@ -52,15 +54,21 @@ fn depth(count: usize) -> u32 {
     DIGIT + count.next_power_of_two().trailing_zeros()
 }
 
+/// The numbers of signs that are joined, layer by layer, until one is left of `count`.
+fn layers(count: usize) -> impl Iterator<Item = usize> {
+    iter::successors(Some(count), |signs| Some(signs.div_ceil(GROUP)))
+        .take_while(|signs| *signs > 1)
+}
+
 /// The depth at which tables of signs join those of `count` digits.
-fn depth_of_tables(mut count: usize) -> u32 {
-    let mut depth = TABLE;
-    while count > 1 {
-        // A table of 2^(k + 1) - 1 values of k signs.
-        depth += count.min(GROUP) as u32 + 1;
-        count = count.div_ceil(GROUP);
-    }
-    depth
+fn depth_of_tables(count: usize) -> u32 {
+    // A table of 2^(k + 1) - 1 values of k signs.
+    TABLE + layers(count).map(|signs| signs.min(GROUP) as u32 + 1).sum::<u32>()
+}
+
+/// The number of sums of up to four signs that tables join.
+fn joined(count: usize) -> usize {
+    layers(count).map(|signs| signs.div_ceil(GROUP)).sum()
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
@@ -139,10 +147,29 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Passing { set, kept: Some(same) })
     }
 
-    /// How many of these digits are bootstrapped before a table of each.
-    pub(crate) fn exhausted(&self, digits: &[Digit<S::Ciphertext>]) -> usize {
-        let exhausted = |digit: &&Digit<_>| !self.have_depth(std::slice::from_ref(*digit), TABLE);
-        digits.iter().filter(exhausted).count()
+    /// Whether digits that are decided one after the other take fewer bootstrappings than a table of
+    /// each of them, `table(i, x)` of digit i, and of `joined` sums of what these tables give.
+    ///
+    /// What a table gives has no capacity for another one, so each of the sums is bootstrapped, and
+    /// so is each digit to which a truth value from below was added. Digits that were bootstrapped
+    /// before, as operands without the capacity for a difference are, have it for their own table.
+    pub(crate) fn ripple_is_shorter(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        joined: usize,
+        table: impl Fn(usize, i64) -> i64,
+    ) -> Result<bool, IntegersError> {
+        if !self.session().can_bootstrap() {
+            return Ok(false);
+        }
+        let is_exhausted = |(i, digit): (usize, &Digit<_>)| {
+            let entries = (digit.low..=digit.high).map(|x| table(i, x)).collect();
+            self.is_exhausted(digit, &self.plan(digit.low, digit.high, vec![entries])?)
+        };
+        let exhausted = digits.iter().enumerate().map(is_exhausted);
+        let exhausted = exhausted.collect::<Result<Vec<bool>, IntegersError>>()?;
+        let rippled = digits.len() - usize::from(exhausted.first() == Some(&false));
+        Ok(exhausted.into_iter().filter(|exhausted| *exhausted).count() + joined > rippled)
     }
 
     /// The truth values that come out of each digit, one after the other: what comes from below is
@@ -201,13 +228,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         question: Question,
         difference: &[Digit<S::Ciphertext>],
     ) -> Result<Option<Digit<S::Ciphertext>>, IntegersError> {
-        let (mut joined, mut left) = (0, digits.len());
-        while left > 1 {
-            left = left.div_ceil(GROUP);
-            joined += left;
-        }
         let Some(kept) = question.kept().filter(|_| difference.is_empty()) else { return Ok(None) };
-        if !self.session().can_bootstrap() || self.exhausted(digits) + joined <= digits.len() {
+        if !self.ripple_is_shorter(digits, joined(digits.len()), |_, x| x.signum())? {
             return Ok(None);
         }
         let found = self.rippled(digits, |x| question.answer(x), kept)?;
@@ -298,5 +320,12 @@ mod tests {
     fn products_take_fewer_levels_than_tables() {
         let depths = [2, 3, 4, 8, 16].map(|count| (depth(count), depth_of_tables(count)));
         assert_eq!(depths, [(7, 8), (8, 9), (8, 10), (9, 13), (10, 15)]);
+    }
+
+    /// Groups of four signs, then of four of these groups.
+    #[test]
+    fn signs_are_joined_layer_by_layer() {
+        let sums = [0, 1, 2, 4, 5, 8, 16, 17].map(joined);
+        assert_eq!(sums, [0, 0, 1, 1, 3, 3, 5, 8]);
     }
 }

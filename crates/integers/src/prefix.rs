@@ -2,8 +2,10 @@
 
 use rayon::prelude::*;
 
+use crate::carry::Next;
 use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
+use crate::encode::standard_form;
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::slots::digit_of;
@@ -51,7 +53,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let row = n.min(columns);
         let mut step = 1;
         while step < row {
-            sum = self.addable(sum)?;
+            sum = self.addable(sum, Next::Mask)?;
             // What comes round in a row is of its end.
             let weights: Vec<i64> = (0..n).map(|i| i64::from(i % columns >= step)).collect();
             let moved = sum.digits.par_iter().map(|d| match d.cipher {
@@ -66,7 +68,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             step *= 2;
         }
         if columns < n {
-            sum = self.addable(sum)?;
+            sum = self.addable(sum, Next::Mask)?;
             sum = self.add(&sum, &self.sum_of_first_row(&sum, n)?)?;
         }
         sum.interval = above;
@@ -123,8 +125,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
     pub(crate) fn addable(
         &self,
         x: Column<S::Ciphertext>,
+        next: Next,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        if x.digits.iter().any(|d| d.points() > BASE) { self.normalized(&x) } else { Ok(x) }
+        match x.digits.iter().any(|d| d.points() > BASE) {
+            true => self.normalized_before(&x, standard_form(x.interval), next),
+            false => Ok(x),
+        }
     }
 
     /// The digit as a ciphertext, if it is public.

@@ -4,6 +4,7 @@ use everlevel_circuit::{CircuitError, rotate_by_keys, rotation_switches};
 use everlevel_scheme::{ExactScheme, Plaintext};
 use rayon::prelude::*;
 
+use crate::carry::Next;
 use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::encode::Encoded;
@@ -328,7 +329,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let (mut sum, mut done) = (x.clone(), 1i64);
         for bit in (0..count.max(1).ilog2()).rev() {
-            sum = self.addable(sum)?;
+            sum = self.addable(sum, Next::Any)?;
             sum = self.add(&sum, &turned(&sum, done * step)?)?;
             done *= 2;
             if count >> bit & 1 == 1 {

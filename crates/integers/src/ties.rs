@@ -10,10 +10,9 @@ use crate::column::Digit;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::order::Order;
+use crate::passing::GROUP;
 use crate::question::Question;
 
-/// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
-const GROUP: usize = 4;
 /// The depth of the tables of a difference of digits.
 const TABLE: u32 = 5;
 

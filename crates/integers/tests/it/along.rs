@@ -180,8 +180,8 @@ fn counts() {
         ("bincount", ranged(31), (77, 100, 0)),
         ("bincount", Type::U8, (322, 357, 0)),
         ("worn", Type::U8, (962, 3801, 37)),
-        ("cumsum", Type::Bool, (1069, 4573, 46)),
-        ("cumsum", Type::U16, (3729, 14533, 145)),
+        ("cumsum", Type::Bool, (1044, 4592, 46)),
+        ("cumsum", Type::U16, (3310, 13412, 132)),
     ];
     let mut found = Vec::new();
     for (name, kind, _) in cases {

@@ -63,7 +63,7 @@ fn everything_fits() {
         ("//", |s, a, b| s.div(a, b), Type::U16, 164),
         ("%", |s, a, b| s.rem(a, b), Type::U16, 168),
         ("times 1000", |s, a, _| s.mul_public(a, 1000), Type::U64, 46),
-        ("* <", |s, a, b| s.mul(a, &s.lt(a, b)?), Type::U32, 24),
+        ("* <", |s, a, b| s.mul(a, &s.lt(a, b)?), Type::U32, 20),
     ];
     let mut all = Vec::new();
     for (name, operation, kind, expected) in cases {
