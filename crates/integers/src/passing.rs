@@ -164,7 +164,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let is_exhausted = |(i, digit): (usize, &Digit<_>)| {
             let entries = (digit.low..=digit.high).map(|x| table(i, x)).collect();
-            self.is_exhausted(digit, &self.plan(digit.low, digit.high, vec![entries])?)
+            self.is_exhausted(digit, &*self.plan(digit.low, digit.high, vec![entries])?)
         };
         let exhausted = digits.iter().enumerate().map(is_exhausted);
         let exhausted = exhausted.collect::<Result<Vec<bool>, IntegersError>>()?;
