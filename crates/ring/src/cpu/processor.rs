@@ -37,6 +37,15 @@ enum Table {
     Axes(Box<TensorTable>),
 }
 
+/// What was made of the forward transform of a limb.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Made {
+    /// Nothing: the limb has coefficients.
+    Nothing,
+    /// The first step, piece by piece ([`NttTable::forward_piece`]).
+    Pieces,
+}
+
 /// Words that one kernel call covers where several passes go over the same words.
 pub(super) const CHUNK: usize = 2048;
 
@@ -111,6 +120,28 @@ impl Cpu {
             Table::PowerOfTwo(table) => table.forward(limb),
             Table::Axes(table) => table.forward(limb),
         }
+    }
+
+    /// The transform modulo the prime at `position`, if its first step has several pieces.
+    pub(super) fn in_pieces(&self, position: usize) -> Option<&NttTable> {
+        match &self.tables[position] {
+            Table::PowerOfTwo(table) if table.pieces() > 1 => Some(table),
+            _ => None,
+        }
+    }
+
+    /// What is left of a forward transform modulo the prime at `position`.
+    ///
+    /// # Panics
+    /// If pieces were made of a transform that has only one.
+    pub(super) fn forward_from(&self, position: usize, limb: &mut [u64], made: Made) {
+        if made == Made::Nothing {
+            return self.forward_limb(position, limb);
+        }
+        let table = self.in_pieces(position).expect("a transform of which pieces were made");
+        let _timer = self.time(Work::Transforms);
+        self.transforms.fetch_add(1, Ordering::Relaxed);
+        table.forward_rest(limb);
     }
 
     /// Evaluations to coefficients modulo the prime at `position`.
