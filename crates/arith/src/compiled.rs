@@ -125,7 +125,9 @@ macro_rules! compile_kernels {
             );
 
             pub(crate) fn inverse(
-                twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]
+                twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>,
+                last: [[u64; 2]; 2],
+                a: &mut [u64]
             );
         }
         compile_for! { $features, $token, crate::ntt::registers;

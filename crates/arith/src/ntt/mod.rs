@@ -242,14 +242,29 @@ impl NttTable {
     /// # Panics
     /// If the slice does not have n words.
     pub fn inverse(&self, a: &mut [u64]) {
+        self.inverse_with(a, None);
+    }
+
+    /// From values to c times the coefficients, in place, for a residue c: as
+    /// [`inverse`](Self::inverse), and in the same time, as c is part of the division by n.
+    ///
+    /// # Panics
+    /// If the slice does not have n words, or c is not below q.
+    pub fn inverse_times(&self, a: &mut [u64], c: u64) {
+        assert!(c < self.modulus.value(), "a factor must be reduced modulo q");
+        self.inverse_with(a, Some(c));
+    }
+
+    /// [`inverse`](Self::inverse), or [`inverse_times`](Self::inverse_times) c.
+    fn inverse_with(&self, a: &mut [u64], c: Option<u64>) {
         self.check(a);
         debug_assert!(a.iter().all(|&x| x < self.modulus.value()));
         match &self.twiddles {
-            Twiddles::Portable(twiddles) => twiddles.inverse(a),
+            Twiddles::Portable(twiddles) => twiddles.inverse(twiddles.last(c), a),
             #[cfg(target_arch = "x86_64")]
-            Twiddles::Avx2(twiddles) => compiled::avx2::inverse(twiddles, a),
+            Twiddles::Avx2(twiddles) => compiled::avx2::inverse(twiddles, twiddles.last(c), a),
             #[cfg(target_arch = "x86_64")]
-            Twiddles::Avx512(twiddles) => compiled::avx512::inverse(twiddles, a),
+            Twiddles::Avx512(twiddles) => compiled::avx512::inverse(twiddles, twiddles.last(c), a),
         }
     }
 

@@ -92,16 +92,26 @@ fn forward_rest_with<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, a: &mut
     }
 }
 
-/// From canonical values to canonical coefficients; `a` has the length of the twiddles, at least
-/// 128.
+/// From canonical values to canonical coefficients, times what the constants of the last stage say
+/// ([`VectorTwiddles::last`]); `a` has the length of the twiddles, at least 128.
 #[inline(always)]
-pub(crate) fn inverse<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a: &mut [u64]) {
-    inverse_with(l.transform(twiddles.modulus), twiddles, a);
+pub(crate) fn inverse<L: Lanes>(
+    l: L,
+    twiddles: &VectorTwiddles<L::Transform>,
+    last: [[u64; 2]; 2],
+    a: &mut [u64],
+) {
+    inverse_with(l.transform(twiddles.modulus), twiddles, last, a);
 }
 
 /// [`inverse`] by an arithmetic.
 #[inline(always)]
-pub(super) fn inverse_with<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, a: &mut [u64]) {
+pub(super) fn inverse_with<B: Butterflies>(
+    m: B,
+    twiddles: &VectorTwiddles<B>,
+    last: [[u64; 2]; 2],
+    a: &mut [u64],
+) {
     let half = a.len() / 2;
     let log_half = half.trailing_zeros();
     assert!(half >= 64 && twiddles.row(0).len() == half);
@@ -119,6 +129,6 @@ pub(super) fn inverse_with<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, a
         for (r, row) in [&mut *top, &mut *bottom].into_iter().enumerate() {
             stages_back(m, twiddles.row(1 - r), row, 3, log_piece, log_piece == log_half);
         }
-        last_stages(m, twiddles, top, bottom);
+        last_stages(m, twiddles, last, top, bottom);
     }
 }

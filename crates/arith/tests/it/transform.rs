@@ -139,6 +139,35 @@ fn pieces_and_the_rest_are_the_transform() {
 }
 
 #[test]
+fn a_factor_of_an_inverse_multiplies_every_coefficient() {
+    let mut words = Words(5);
+    let lengths: &[u32] = if cfg!(miri) { &[4, 7] } else { &[4, 7, 12, 14] };
+    for &log_n in lengths {
+        for backend in Backend::available() {
+            for table in tables(log_n, backend) {
+                let q = table.modulus();
+                let values = words.below(q.value(), table.degree());
+                let mut plain = values.clone();
+                table.inverse(&mut plain);
+                for c in [0, 1, 2, q.value() - 1, words.next() % q.value()] {
+                    let mut scaled = values.clone();
+                    table.inverse_times(&mut scaled, c);
+                    let exact = scaled.iter().zip(&plain).all(|(&x, &y)| x == q.mul(y, c));
+                    assert!(exact, "{backend}, {table:?}, {c}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "a factor must be reduced")]
+fn a_factor_above_the_modulus_is_refused() {
+    let table = NttTable::for_prime(97, 4, Backend::Portable).unwrap();
+    table.inverse_times(&mut [0; 16], 97);
+}
+
+#[test]
 fn long_transforms_have_pieces_on_vectors() {
     for backend in Backend::available() {
         for (log_n, on_vectors) in [(7, 1), (13, 1), (15, 8)] {

@@ -48,12 +48,8 @@ impl CenteredLift {
             .map(|&i| {
                 let _timer = cpu.time(work);
                 let mut limb = limb(x, i).clone();
-                cpu.inverse_limb(i, &mut limb);
-                cpu.kernels.scalar_mul_assign(
-                    cpu.ring.modulus(i),
-                    &mut limb,
-                    Self::term_factor(&cpu.ring, basis, i, scale(i)),
-                );
+                let factor = Self::term_factor(&cpu.ring, basis, i, scale(i));
+                cpu.inverse_limb_times(i, &mut limb, factor);
                 limb
             })
             .collect();

@@ -154,6 +154,22 @@ impl Cpu {
         }
     }
 
+    /// Evaluations to `factor` times the coefficients modulo the prime at `position`; the factor is
+    /// a residue. For powers of two without a pass of its own.
+    pub(super) fn inverse_limb_times(&self, position: usize, limb: &mut [u64], factor: u64) {
+        match &self.tables[position] {
+            Table::PowerOfTwo(table) => {
+                let _timer = self.time(Work::Transforms);
+                self.transforms.fetch_add(1, Ordering::Relaxed);
+                table.inverse_times(limb, factor);
+            }
+            Table::Axes(_) => {
+                self.inverse_limb(position, limb);
+                self.kernels.scalar_mul_assign(self.ring.modulus(position), limb, factor);
+            }
+        }
+    }
+
     /// What one transform of a limb computes.
     pub fn transform_operations(&self) -> Operations {
         match self.tables.first() {
