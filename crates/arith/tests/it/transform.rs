@@ -112,6 +112,80 @@ fn backends_agree_and_round_trips_return() {
     }
 }
 
+/// Coefficients come piece by piece, the last piece first, so a piece that read other places than
+/// its own would find zeros or values there.
+#[test]
+fn pieces_and_the_rest_are_the_transform() {
+    let mut words = Words(4);
+    let lengths: &[u32] = if cfg!(miri) { &[4, 7] } else { &[4, 7, 12, 13, 14, 15, 16, 17] };
+    for &log_n in lengths {
+        for backend in Backend::available() {
+            for table in tables(log_n, backend) {
+                let input = words.below(4 * table.modulus().value(), table.degree());
+                let mut expected = input.clone();
+                table.forward(&mut expected);
+                let mut a = vec![0; table.degree()];
+                for piece in (0..table.pieces()).rev() {
+                    for places in table.places_of(piece) {
+                        a[places.clone()].copy_from_slice(&input[places]);
+                    }
+                    table.forward_piece(&mut a, piece);
+                }
+                table.forward_rest(&mut a);
+                assert!(a == expected, "{backend}, {table:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_factor_of_an_inverse_multiplies_every_coefficient() {
+    let mut words = Words(5);
+    let lengths: &[u32] = if cfg!(miri) { &[4, 7] } else { &[4, 7, 12, 14] };
+    for &log_n in lengths {
+        for backend in Backend::available() {
+            for table in tables(log_n, backend) {
+                let q = table.modulus();
+                let values = words.below(q.value(), table.degree());
+                let mut plain = values.clone();
+                table.inverse(&mut plain);
+                for c in [0, 1, 2, q.value() - 1, words.next() % q.value()] {
+                    let mut scaled = values.clone();
+                    table.inverse_times(&mut scaled, c);
+                    let exact = scaled.iter().zip(&plain).all(|(&x, &y)| x == q.mul(y, c));
+                    assert!(exact, "{backend}, {table:?}, {c}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "a factor must be reduced")]
+fn a_factor_above_the_modulus_is_refused() {
+    let table = NttTable::for_prime(97, 4, Backend::Portable).unwrap();
+    table.inverse_times(&mut [0; 16], 97);
+}
+
+#[test]
+fn long_transforms_have_pieces_on_vectors() {
+    for backend in Backend::available() {
+        for (log_n, on_vectors) in [(7, 1), (13, 1), (15, 8)] {
+            let q = primes::primes_congruent_one(2 << log_n, 1 << 50).next().unwrap();
+            let table = NttTable::for_prime(q, log_n, backend).unwrap();
+            let expected = if backend == Backend::Portable { 1 } else { on_vectors };
+            assert_eq!(table.pieces(), expected, "{backend}, {table:?}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "piece 1 of a transform that has 1")]
+fn a_piece_that_does_not_exist_is_refused() {
+    let table = NttTable::for_prime(97, 4, Backend::Portable).unwrap();
+    table.forward_piece(&mut [0; 16], 1);
+}
+
 #[test]
 fn pointwise_products_are_negacyclic_products() {
     let mut words = Words(3);
