@@ -68,6 +68,7 @@ mod explainer;
 mod expression;
 pub mod files;
 mod indices;
+mod integer_expression;
 mod integers;
 mod key_files;
 mod keys;

@@ -123,9 +123,9 @@ def thin_bootstrap(form, quick):
 # wider.
 INTEGERS = {
     "u8": ["add", "lt", "min", "mul", "div", "table"],
-    "u16": ["add", "lt", "min", "mul"],
+    "u16": ["add", "lt", "eq", "min", "mul", "div"],
     "u32": ["add", "lt", "eq", "min", "select", "mul"],
-    "u64": ["add", "lt", "min", "select"],
+    "u64": ["add", "lt", "min", "select", "mul"],
 }
 
 

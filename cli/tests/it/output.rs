@@ -102,6 +102,23 @@ fn bench_integers_with_keys_for_the_operation() {
     assert!(usage(&run("all")).contains("--own-keys is for one operation"));
 }
 
+/// Short columns take one table for the signs of all digits.
+#[test]
+fn bench_integers_side_by_side() {
+    let report = |more: &[&'static str]| {
+        let mut args = vec!["bench", "integers", "--op", "lt", "--type", "u16", "--values", "70"];
+        args.extend(["--params", TOY_INTEGERS, "--insecure-research"]);
+        args.extend(more);
+        json(&args)
+    };
+    let (apart, together) = (report(&[]), report(&["--side-by-side"]));
+    for found in [&apart, &together] {
+        assert_eq!(number(found, "wrong_values"), 0.0);
+        assert_eq!(number(found, "values"), 70.0);
+    }
+    assert!(number(&together, "products") < number(&apart, "products"), "{together} {apart}");
+}
+
 /// One encrypted case of every operation, of unsigned and of signed integers; and no operation of
 /// the library is without one.
 #[test]

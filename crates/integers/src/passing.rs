@@ -147,8 +147,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Passing { set, kept: Some(same) })
     }
 
-    /// Whether digits that are decided one after the other take fewer bootstrappings than a table of
-    /// each of them, `table(i, x)` of digit i, and of `joined` sums of what these tables give.
+    /// Whether digits that are decided one after the other take fewer bootstrappings than a table
+    /// of each of them, `table(i, x)` of digit i, and of `joined` sums of what these tables give.
     ///
     /// What a table gives has no capacity for another one, so each of the sums is bootstrapped, and
     /// so is each digit to which a truth value from below was added. Digits that were bootstrapped

@@ -2,8 +2,8 @@
 
 use everlevel::files::Bounds;
 use everlevel::{
-    Client, Expr, IntegerColumn, KeyPlan, OptIn, Params, Plan, Server, Type, Value, ValueRange,
-    Wrapping,
+    Client, Expr, IntegerColumn, KeyPlan, OptIn, Order, Params, Plan, Server, Type, Value,
+    ValueRange, Wrapping,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -133,6 +133,18 @@ fn operators_on_typed_integers() {
         (truth.select(&x, -1), |a, _, c| if c { a } else { -1 }),
         (x.max(&y).min(200), |a, b, _| a.max(b).min(200)),
         (truth.lookup(&[7, -9]), |_, _, c| if c { -9 } else { 7 }),
+        (&x << 3, |a, _, _| a << 3),
+        (&y >> 1, |_, b, _| b >> 1),
+        (&x >> (&x & 3), |a, _, _| a >> (a & 3)),
+        (&y << &truth, |_, b, c| b << i64::from(c)),
+        (x.popcount(), |a, _, _| a.count_ones().into()),
+        (y.sign(), |_, b, _| b.signum()),
+        ((&x + &y).normalized().clip(10, 100), |a, b, _| (a + b).clamp(10, 100)),
+        (x.cast(Type::I16), |a, _, _| a),
+        (x.searchsorted(&[10, 60, 61]), |a, _, _| {
+            [10, 60, 61].iter().filter(|v| **v < a).count() as i64
+        }),
+        (x.isin(&[20, 255]), |a, _, _| i64::from([20, 255].contains(&a))),
     ];
     let found = server.compute_all(cases.iter().map(|(x, _)| x)).unwrap();
     for (i, (found, (_, plain))) in found.iter().zip(&cases).enumerate() {
@@ -141,6 +153,27 @@ fn operators_on_typed_integers() {
     }
     let total = server.compute_total(&(&x + 1)).unwrap();
     assert_eq!(client.decrypt_total::<i64>(&total).unwrap(), a.iter().sum::<i64>() + 4);
+}
+
+/// With the keys of a plan, as they take rotations.
+#[test]
+fn functions_of_whole_columns() {
+    let plan = Plan::trace(|g| {
+        let x = g.input("x", Type::U8, 5);
+        g.output("sums", &x.sum_of_each());
+        g.output("second", &x.arg_nth(Order::Descending, 1));
+        g.output("quartile", &x.quantile(1, 4));
+        Ok(())
+    });
+    let plan = plan.unwrap();
+    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(9);
+    let client = Client::new(&params, &mut rng);
+    let server = plan.server(&client, &mut rng).unwrap();
+    let x = client.encrypt_for(&plan, "x", &[30u8, 2, 77, 5, 200], &mut rng).unwrap();
+    let found = plan.run(&server, &[x]).unwrap();
+    let opened = found.iter().map(|(_, x)| client.decrypt_column::<i64>(x).unwrap());
+    assert_eq!(opened.collect::<Vec<_>>(), [vec![314; 5], vec![2], vec![5]]);
 }
 
 /// As `wrapping_add` and so on of Rust's integers.

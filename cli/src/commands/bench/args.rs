@@ -97,6 +97,11 @@ pub struct IntegersArgs {
     /// general ones: rotations then have keys for the levels at which the operation needs them
     #[arg(long, conflicts_with_all = ["exhausted", "indexed"])]
     pub own_keys: bool,
+    /// Compare the digits of short columns side by side, in one ciphertext, as plans for few values
+    /// do: where the number of values times that of digits, each rounded up to a power of two, is
+    /// at most the length of a row of slots
+    #[arg(long)]
+    pub side_by_side: bool,
     /// The number of values (default: the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub values: Option<u32>,

@@ -243,7 +243,8 @@ fn own_keys(params: &Params, args: &IntegersArgs, kind: Type) -> Result<KeyPlan,
     let operation = named::<NoOp>(&args.op).ok_or_else(|| {
         CliError::usage(format!("--own-keys is for one operation, not for {ALL}"))
     })?;
-    let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?;
+    let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?
+        .with_side_by_side(args.side_by_side);
     let ints = rehearsal.integers()?;
     let most = operation.longest.entries(&ints);
     let total = args.values.map_or(most, |n| n as usize);
@@ -279,7 +280,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     };
     let bench = Bench {
         parties: (&client, &server),
-        ints: server.integers()?,
+        ints: server.integers()?.side_by_side(args.side_by_side),
         kind,
         state,
         values: args.values.map(|n| n as usize),

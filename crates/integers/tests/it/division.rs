@@ -25,7 +25,7 @@ fn all_small_public_divisors_of_bytes() {
     for (kind, low) in [(Type::U8, 0i128), (Type::I8, -128)] {
         let xs: Vec<i128> = (low..low + 256).collect();
         let x = bench.encrypt(&xs, kind);
-        for c in (1..=300i128).flat_map(|c| [c, -c]).filter(|c| c % 7 < 3) {
+        for c in (1..=300i128).flat_map(|c| [c, -c]) {
             let floor = |x: i128, c: i128| {
                 let q = x.div_euclid(c);
                 if c < 0 && x.rem_euclid(c) != 0 { q - 1 } else { q }

@@ -1,4 +1,4 @@
-//! All pairs of bytes, every operation.
+//! All pairs of bytes, every operation; all values of 16 bits, functions of one column.
 
 use everlevel_integers::Type;
 
@@ -51,6 +51,46 @@ fn all_pairs_of_bytes() {
             }
             let difference = ints.normalized(&ints.sub(&a, &b).unwrap()).unwrap();
             check("difference", difference, &|x, y| x - y);
+        }
+    }
+}
+
+#[test]
+fn all_values_of_16_bits() {
+    let bench = Bench::leveled("bgv-65537-n15");
+    let ints = bench.integers();
+    let slots = bench.params.slots() as i128;
+    for (kind, low) in [(Type::U16, 0i128), (Type::I16, -32_768)] {
+        for part in 0..65_536 / slots {
+            let first = low + part * slots;
+            let xs: Vec<i128> = (first..first + slots).collect();
+            let x = bench.encrypt(&xs, kind);
+            let check = |name: &str, found, f: &dyn Fn(i128) -> i128| {
+                let found = bench.decrypt(&found);
+                let found = if found.len() == 1 { vec![found[0]; xs.len()] } else { found };
+                for (x, v) in xs.iter().zip(found) {
+                    assert_eq!(v, f(*x), "{name}({x})");
+                }
+            };
+            check("neg", ints.normalized(&ints.neg(&x).unwrap()).unwrap(), &|x| -x);
+            check("sign", ints.sign(&x).unwrap(), &|x| x.signum());
+            check("clip", ints.clip(&x, -20_000, 40_000).unwrap(), &|x| x.clamp(-20_000, 40_000));
+            check("bits", ints.bit_xor(&x, 0x5a5a).unwrap(), &|x| x ^ 0x5a5a);
+            check("wrapped", ints.wrapped(&x, Type::I8).unwrap(), &|x| x as i8 as i128);
+            for c in [-1, 0, 1, 4_095, 4_096, 32_767] {
+                check("lt", ints.lt(&x, c).unwrap(), &|x| i128::from(x < c));
+                let pairs = [0, c, 0x1234];
+                check("isin", ints.isin(&x, &pairs).unwrap(), &|x| pairs.contains(&x).into());
+            }
+            for bits in [1, 4, 6, 15] {
+                check("shifted", ints.shift_right(&x, bits).unwrap(), &|x| x >> bits);
+            }
+            match kind {
+                Type::U16 => {
+                    check("popcount", ints.popcount(&x).unwrap(), &|x| x.count_ones().into())
+                }
+                _ => check("abs", ints.abs(&x).unwrap(), &|x| x.abs()),
+            }
         }
     }
 }

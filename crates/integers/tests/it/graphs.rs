@@ -24,7 +24,7 @@ fn floored(a: i128, b: i128) -> i128 {
 }
 
 /// The operations of steps.
-const OPERATIONS: u8 = 37;
+const OPERATIONS: u8 = 42;
 
 /// What a step gives, encrypted and in the clear; none if the operands are not for it.
 fn step(
@@ -40,6 +40,7 @@ fn step(
     };
     let map = |f: &dyn Fn(i128) -> i128| -> Vec<i128> { x.iter().map(|x| f(*x)).collect() };
     let truth = |c: &Encrypted| c.interval().low() >= 0 && c.interval().high() <= 1;
+    let amount = |c: &Encrypted| c.interval().low() >= 0 && c.interval().high() <= 15;
     let (found, expected) = match op {
         0 => (ints.add(a, b), zip(&|x, y| x + y)),
         1 => (ints.sub(a, b), zip(&|x, y| x - y)),
@@ -103,6 +104,20 @@ fn step(
         }),
         35 if a.length().is_some() => (ints.sum_of_each(a), vec![x.iter().sum(); x.len()]),
         36 => (ints.bit_or(a, b), zip(&|x, y| x | y)),
+        37 => (ints.shift_left(a, constant.unsigned_abs() as u32 % 9), {
+            map(&|x| x << (constant.unsigned_abs() % 9))
+        }),
+        38 if points(a) <= 1 << 16 && points(b) <= 1 << 16 => {
+            let wrapped = |x: i128, y: i128| i128::from(x.wrapping_mul(y) as i16);
+            (ints.mul_wrapped(a, b, Type::I16), zip(&wrapped))
+        }
+        39 => {
+            let list = [-7, 0, constant.abs() + 1];
+            let below = |x: i128| list.iter().filter(|v| **v < x).count() as i128;
+            (ints.searchsorted(&list, a, false), map(&below))
+        }
+        40 if points(a) <= 1 << 32 && amount(b) => (ints.shift_right_by(a, b), zip(&|x, y| x >> y)),
+        41 if points(a) <= 1 << 32 && amount(b) => (ints.shift_left_by(a, b), zip(&|x, y| x << y)),
         _ => return None,
     };
     Some(found.map(|found| (found, expected)))

@@ -32,3 +32,4 @@ mod unary;
 mod used_slots;
 mod weighted;
 mod wide;
+mod widths;
