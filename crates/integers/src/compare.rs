@@ -88,7 +88,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             (false, _) => Digit::public(0),
             (true, true) => Digit::public(1),
             (true, false) => {
-                let zero = |x| i64::from(x == 0);
+                let zero = |x: i64| i64::from(x == 0);
                 if let Some(answer) = self.difference_by_index(&a, &b, (0, 0))? {
                     answer
                 } else if let Some(answer) = self.of_one_digit(&a, &b, zero)? {
