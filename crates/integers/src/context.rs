@@ -19,8 +19,9 @@ impl<S: Bootstrappable> IntegerScheme for S {}
 /// An observer, which receives every input ciphertext of a table with the window of its slots.
 pub type WindowObserver<S> = Box<dyn Fn(&S, &<S as Scheme>::Ciphertext, (i64, i64)) + Send + Sync>;
 
-/// The prime, the least and the greatest value of a window, and a table of values for each output.
-type Tables = (u64, i64, i64, Vec<Vec<i64>>);
+/// The prime, the least and the greatest value of a window, a table of values for each output, and
+/// whether it may be evaluated by squares.
+type Tables = (u64, i64, i64, Vec<Vec<i64>>, bool);
 
 /// The most entries of tables whose plans are kept, of eight bytes each.
 const KEPT: usize = 1 << 22;
@@ -174,13 +175,34 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         high: i64,
         tables: Vec<Vec<i64>>,
     ) -> Result<Arc<TablePlan>, IntegersError> {
-        self.check_window(low, high)?;
+        self.planned((self.modulus.prime(), low, high, tables, false), |tables| {
+            TablePlan::new(self.modulus, low, high, tables)
+        })
+    }
+
+    /// The plan of one table that may be evaluated by squares, made once.
+    pub(crate) fn plan_by_squares(
+        &self,
+        low: i64,
+        high: i64,
+        entries: Vec<i64>,
+    ) -> Result<Arc<TablePlan>, IntegersError> {
+        self.planned((self.modulus.prime(), low, high, vec![entries], true), |tables| {
+            TablePlan::by_squares(self.modulus, low, high, &tables[0])
+        })
+    }
+
+    fn planned(
+        &self,
+        key: Tables,
+        make: impl FnOnce(&[Vec<i64>]) -> Result<TablePlan, IntegersError>,
+    ) -> Result<Arc<TablePlan>, IntegersError> {
+        self.check_window(key.1, key.2)?;
         let lock = || self.plans.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (self.modulus.prime(), low, high, tables);
         if let Some(plan) = lock().known.get(&key) {
             return Ok(plan.clone());
         }
-        let plan = Arc::new(TablePlan::new(self.modulus, low, high, &key.3)?);
+        let plan = Arc::new(make(&key.3)?);
         lock().keep(key, plan.clone(), KEPT);
         Ok(plan)
     }
@@ -215,7 +237,7 @@ mod tests {
     #[test]
     fn plans_are_kept_up_to_a_number_of_entries() {
         let modulus = PrimePower::new(65_537, 1).unwrap();
-        let tables = |low: i64| -> Tables { (65_537, low, low + 1, vec![vec![0, 1]]) };
+        let tables = |low: i64| -> Tables { (65_537, low, low + 1, vec![vec![0, 1]], false) };
         let plan = Arc::new(TablePlan::new(modulus, 0, 1, &[vec![0, 1]]).unwrap());
         let mut plans = Plans::default();
         for (low, kept) in [(0, 1), (1, 2), (1, 2), (2, 3), (3, 1), (4, 2)] {
@@ -224,7 +246,7 @@ mod tests {
             assert!(plans.known.contains_key(&tables(low)));
         }
         // Larger than all that is kept otherwise: it is the only one.
-        plans.keep((65_537, 0, 6, vec![vec![0; 7]]), plan.clone(), 6);
+        plans.keep((65_537, 0, 6, vec![vec![0; 7]], false), plan.clone(), 6);
         assert_eq!((plans.known.len(), plans.entries), (1, 7));
         plans.keep(tables(0), plan, 6);
         assert_eq!((plans.known.len(), plans.entries), (1, 2));

@@ -284,6 +284,19 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let requests = requests.collect::<Result<Vec<_>, IntegersError>>()?;
         Ok(self.tables(requests)?.into_iter().flatten().collect())
     }
+
+    /// Whether each of several digits is 0, by squares where these take fewer key switches.
+    pub(crate) fn are_zero(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let requests = digits.iter().map(|digit| {
+            let entries = (digit.low..=digit.high).map(|x| i64::from(x == 0)).collect();
+            Ok((digit.clone(), self.plan_by_squares(digit.low, digit.high, entries)?))
+        });
+        let requests = requests.collect::<Result<Vec<_>, IntegersError>>()?;
+        Ok(self.tables(requests)?.into_iter().flatten().collect())
+    }
 }
 
 /// Functions of two digits: the powers of both, and for each function as many products as its table

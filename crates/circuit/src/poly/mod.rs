@@ -12,6 +12,7 @@ mod plan;
 mod polynomial;
 mod powers;
 mod shapes;
+mod squares;
 mod tree;
 
 pub use goal::DepthGoal;

@@ -35,8 +35,8 @@ use crate::straight_line::{Circuit, CircuitBuilder, CircuitCosts, check_prime};
 /// Source: Paterson–Stockmeyer 1973; depth as in Bossuat et al. 2021 (ia.cr/2020/1203), section 3.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolynomialPlan {
-    prime: u64,
-    program: Circuit,
+    pub(super) prime: u64,
+    pub(super) program: Circuit,
 }
 
 impl PolynomialPlan {

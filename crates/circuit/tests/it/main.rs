@@ -18,6 +18,7 @@ mod ranges;
 mod repeating;
 mod rlwe;
 mod square_factors;
+mod squares;
 mod term_levels;
 mod threads;
 mod tightness;

@@ -35,6 +35,47 @@ fn tables() {
     }
 }
 
+/// Truth values of digits, which are equal to a public one or to each other.
+#[test]
+fn tables_by_squares() {
+    let t = PrimePower::new(65537, 1).unwrap();
+    let plan = |low: i64, high: i64, v: i64| {
+        let entries: Vec<i64> = (low..=high).map(|x| i64::from(x == v)).collect();
+        let costs = TablePlan::by_squares(t, low, high, &entries).unwrap().costs();
+        (costs.depth, costs.products, costs.relinearizations)
+    };
+    assert_eq!([0, 3, 7].map(|v| plan(0, 15, v)), [(4, 5, 4), (4, 6, 5), (4, 6, 4)]);
+    assert_eq!([plan(-7, 8, 0), plan(0, 7, 5), plan(0, 1, 1)], [(4, 6, 4), (3, 4, 3), (0, 0, 0)]);
+    assert_eq!([plan(-15, 15, 0), plan(-12, 15, 0)], [(5, 7, 5); 2]);
+    // More points, and a function that is not even, have the ways of other tables.
+    for high in [40, 15] {
+        let entries: Vec<i64> = (-high..=high).map(i64::signum).collect();
+        let squares = TablePlan::by_squares(t, -high, high, &entries).unwrap();
+        let blocks = TablePlan::new(t, -high, high, &[entries]).unwrap();
+        assert_eq!((squares.costs(), squares.ways()), (blocks.costs(), blocks.ways()));
+    }
+}
+
+/// Squares leave as much capacity as blocks of coefficients, but for the bits of a few sums.
+#[test]
+fn squares_take_no_more_capacity() {
+    let bench = Bench::new("bgv-65537-n15");
+    let scheme = &*bench.scheme;
+    let fresh = bench.encrypt(&[1], Type::U8);
+    let x = fresh.values().next().unwrap().get();
+    for (low, high, v) in (0..16i64).map(|v| (0i64, 15i64, v)).chain([(-15, 15, 0)]) {
+        let entries: Vec<i64> = (low..=high).map(|x| i64::from(x == v)).collect();
+        let squares = TablePlan::by_squares(bench.modulus(), low, high, &entries).unwrap();
+        let blocks = TablePlan::new(bench.modulus(), low, high, &[entries]).unwrap();
+        let left = |plan: &TablePlan| {
+            let y = plan.evaluate(scheme, &x, 0).unwrap().remove(0).unwrap();
+            scheme.capacity_bits(&y)
+        };
+        let (squares, blocks) = (left(&squares), left(&blocks));
+        assert!(squares >= blocks - 6.0, "{v} of {low}..={high}: {squares} and {blocks}");
+    }
+}
+
 type Operation = fn(
     &Integers<'_, NoOp>,
     &Column<NoOpCiphertext>,
@@ -49,12 +90,13 @@ type Case = (&'static str, Operation, [(u64, u32); 4]);
 fn operations() {
     let bench = Bench::leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
-    let cases: [Case; 5] = [
+    let cases: [Case; 6] = [
         ("lt", |s, a, b| s.lt(a, b), [(22, 7), (47, 8), (98, 9), (201, 10)]),
-        ("eq", |s, a, b| s.eq(a, b), [(17, 6), (35, 7), (71, 8), (143, 9)]),
+        ("eq", |s, a, b| s.eq(a, b), [(15, 6), (31, 7), (63, 8), (127, 9)]),
         ("min", |s, a, b| s.min(a, b), [(24, 8), (51, 9), (106, 10), (217, 11)]),
         ("add", |s, a, b| s.normalized(&s.add(a, b)?), [(22, 7), (48, 8), (104, 9), (224, 10)]),
         ("lt 100", |s, a, _| s.lt(a, 100), [(16, 6), (0, 0), (0, 0), (0, 0)]),
+        ("eq 100", |s, a, _| s.eq(a, 100), [(13, 5), (0, 0), (0, 0), (0, 0)]),
     ];
     for (name, operation, expected) in cases {
         let kinds = [Type::U8, Type::U16, Type::U32, Type::U64];
