@@ -108,7 +108,8 @@ pub fn primes_congruent_one(step: u64, below: u64) -> impl Iterator<Item = u64> 
 }
 
 /// The least primitive root of unity of the given order modulo the prime q, or `None` if q is not
-/// prime or the order does not divide q - 1. O(order) multiplications, order / 4 for a power of two.
+/// prime or the order does not divide q - 1. O(order) multiplications, a quarter of the order for a
+/// power of two.
 pub fn primitive_root_of_unity(q: u64, order: u64) -> Option<u64> {
     if order == 0 || !is_prime(q) || !(q - 1).is_multiple_of(order) {
         return None;

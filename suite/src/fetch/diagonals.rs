@@ -1,4 +1,5 @@
-//! Where coordinates are in slots: scores as sums of rotations of the query times diagonals of rows.
+//! Where coordinates are in slots: scores as sums of rotations of the query times diagonals of
+//! rows.
 //!
 //! A chunk of the database has a row for each slot, and the query's d coordinates repeat along its
 //! columns, so that column c of the query, rotated by k, has coordinate c + k modulo d. It is
@@ -70,8 +71,8 @@ impl Diagonals {
         TOGETHER.min(self.rotations.count())
     }
 
-    /// b and g of a diagonal by its rank in the files: for each few b in a row first those of g = 0,
-    /// then those of g = 1, and so on.
+    /// b and g of a diagonal by its rank in the files: for each few b in a row first those of g =
+    /// 0, then those of g = 1, and so on.
     fn place(&self, rank: usize) -> (usize, usize) {
         let together = self.together();
         let (step, within) = (rank / together, rank % together);

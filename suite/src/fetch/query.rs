@@ -34,7 +34,8 @@ pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     out.finish()
 }
 
-/// `client_encode_encrypt_query SIZE ...`: one ciphertext, along whose slots the coordinates repeat.
+/// `client_encode_encrypt_query SIZE ...`: one ciphertext, along whose slots the coordinates
+/// repeat.
 ///
 /// # Errors
 /// What `client_preprocess_query` does not make.

@@ -1,11 +1,11 @@
 //! Numbers as the values of the polynomials of their digits, for few pairs.
 //!
-//! A(x) = Σ a_i x^i and B(x) = Σ b_j x^j have the digits of a pair of numbers as coefficients. Their
-//! product has degree 6, so that seven of its values determine it, which are products of those of A
-//! and B: one product of ciphertexts for 585 pairs, whose seven values lie in slots beside each
-//! other, where [`Layout::Digits`](super::protocol::Layout::Digits) takes eight ciphertexts and four
-//! results for up to 4,096 pairs. The coefficients of the product are at most 4 (2^16 - 1)^2, less
-//! than the plaintext modulus, and so exact. Source: Toom 1963, Cook 1966.
+//! A(x) = Σ a_i x^i and B(x) = Σ b_j x^j have the digits of a pair of numbers as coefficients.
+//! Their product has degree 6, so that seven of its values determine it, which are products of
+//! those of A and B: one product of ciphertexts for 585 pairs, whose seven values lie in slots
+//! beside each other, where digits by themselves take eight ciphertexts and four results for up to
+//! 4,096 pairs. The coefficients of the product are at most 4 (2^16 - 1)^2, less than the plaintext
+//! modulus, and so exact. Source: Toom 1963, Cook 1966.
 
 use everlevel_circuit::poly::Polynomial;
 use everlevel_circuit::{CircuitError, PrimePower};

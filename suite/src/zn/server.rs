@@ -100,8 +100,8 @@ fn compute_all(
     Ok(())
 }
 
-/// For the left and the right factors of a block, s_k = Σ a_i b_j over i + j = k of their digits, or
-/// the products of their values.
+/// For the left and the right factors of a block, s_k = Σ a_i b_j over i + j = k of their digits,
+/// or the products of their values.
 fn multiply(
     evaluator: &Evaluator,
     layout: Layout,
