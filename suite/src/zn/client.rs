@@ -8,10 +8,8 @@ use everlevel_wire::{PlacedWriter, Places, ProductResultReader};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::points::{self, Interpolation, POINTS, largest};
-use super::protocol::{
-    DIGIT_BITS, Files, INSTANCES, Layout, PART, batches, metadata, spec, use_threads,
-};
+use super::points::{self, DIGIT_BITS, Interpolation, POINTS, largest};
+use super::protocol::{Files, INSTANCES, Layout, PART, batches, metadata, spec, use_threads};
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{self, check_file, limited, read_key};

@@ -1,4 +1,4 @@
-//! Numbers as the values of the polynomials of their digits, for few pairs.
+//! Digits of numbers, and numbers as the values of the polynomials of their digits, for few pairs.
 //!
 //! A(x) = Σ a_i x^i and B(x) = Σ b_j x^j have the digits of a pair of numbers as coefficients.
 //! Their product has degree 6, so that seven of its values determine it, which are products of
@@ -10,8 +10,10 @@
 use everlevel_circuit::poly::Polynomial;
 use everlevel_circuit::{CircuitError, PrimePower};
 
-use super::protocol::{DIGIT_BITS, DIGITS};
-
+/// Bits of a digit.
+pub(super) const DIGIT_BITS: u32 = 16;
+/// Digits of a number.
+pub(super) const DIGITS: usize = 4;
 /// Values of a product that determine it, at 0, 1, .., 6: as many as it has coefficients.
 pub(super) const POINTS: usize = 2 * DIGITS - 1;
 

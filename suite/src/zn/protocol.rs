@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use everlevel_scheme::ParamsSpec;
 use everlevel_wire::Metadata;
 
-use super::points::POINTS;
+use super::points::{DIGITS, POINTS};
 use crate::instance::Instance;
 use crate::keyless;
 
@@ -17,10 +17,6 @@ pub const INSTANCES: [Instance; 4] = [
     Instance { name: "large", count: 10_000_000 },
 ];
 
-/// Bits of a digit.
-pub(super) const DIGIT_BITS: u32 = 16;
-/// Digits of a number.
-pub(super) const DIGITS: usize = 4;
 /// The part of an upload that operands are, of which there is one for each parameter set.
 pub(super) const PART: &str = "operands";
 /// Blocks that are in memory together, or as many as there are threads: 2 MB each, which should
@@ -137,6 +133,7 @@ pub(super) fn use_threads(layout: Layout) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::zn::points::DIGIT_BITS;
     use everlevel_scheme::{OptIn, Params};
 
     #[test]

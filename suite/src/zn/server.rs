@@ -9,9 +9,8 @@ use everlevel_wire::file::Existing;
 use everlevel_wire::{Packed, ProductResultWriter, ReadAhead, WireError};
 use rayon::prelude::*;
 
-use super::protocol::{
-    DIGITS, Files, INSTANCES, Layout, PART, batches, metadata, spec, use_threads,
-};
+use super::points::DIGITS;
+use super::protocol::{Files, INSTANCES, Layout, PART, batches, metadata, spec, use_threads};
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{open_upload, read_params};
