@@ -11,6 +11,7 @@ pub mod fetch;
 mod instance;
 mod keyless;
 mod keys;
+mod memory;
 pub mod ml;
 mod numbers;
 mod output;

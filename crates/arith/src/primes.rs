@@ -10,6 +10,10 @@ fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
 
 /// base^exponent mod m, for any m > 0.
 pub(crate) fn pow_mod(base: u64, mut exponent: u64, m: u64) -> u64 {
+    // Its constants take as long as a few products by division.
+    if let Ok(modulus) = Modulus::new(m) {
+        return modulus.pow(base % m, exponent);
+    }
     let mut result = 1 % m;
     let mut square = base % m;
     while exponent != 0 {
@@ -59,15 +63,32 @@ pub fn is_prime(n: u64) -> bool {
             return n == p;
         }
     }
+    // What is left has no factor below 41, so that the bases are residues.
+    match Modulus::new(n) {
+        Ok(modulus) => passes_all(n, |a, b| modulus.mul(a, b)),
+        Err(_) => passes_all(n, |a, b| mul_mod(a, b, n)),
+    }
+}
+
+/// Whether the odd n above all bases passes Miller and Rabin's test to each of them, with its
+/// products by `mul`.
+fn passes_all(n: u64, mul: impl Fn(u64, u64) -> u64) -> bool {
     let twos = (n - 1).trailing_zeros();
     let odd = (n - 1) >> twos;
     SMALL_PRIMES.iter().all(|&base| {
-        let mut x = pow_mod(base, odd, n);
+        let (mut x, mut square, mut rest) = (1, base, odd);
+        while rest != 0 {
+            if rest & 1 == 1 {
+                x = mul(x, square);
+            }
+            square = mul(square, square);
+            rest >>= 1;
+        }
         if x == 1 || x == n - 1 {
             return true;
         }
         (1..twos).any(|_| {
-            x = mul_mod(x, x, n);
+            x = mul(x, x);
             x == n - 1
         })
     })
@@ -87,7 +108,8 @@ pub fn primes_congruent_one(step: u64, below: u64) -> impl Iterator<Item = u64> 
 }
 
 /// The least primitive root of unity of the given order modulo the prime q, or `None` if q is not
-/// prime or the order does not divide q - 1. O(order) multiplications.
+/// prime or the order does not divide q - 1. O(order) multiplications, a quarter of the order for a
+/// power of two.
 pub fn primitive_root_of_unity(q: u64, order: u64) -> Option<u64> {
     if order == 0 || !is_prime(q) || !(q - 1).is_multiple_of(order) {
         return None;
@@ -96,15 +118,26 @@ pub fn primitive_root_of_unity(q: u64, order: u64) -> Option<u64> {
     let root = (1..q)
         .map(|x| pow_mod(x, (q - 1) / order, q))
         .find(|&r| divisors.iter().all(|p| pow_mod(r, order / p, q) != 1))?;
-    // The primitive roots are the powers with exponents prime to the order.
     let modulus = Modulus::new(q).ok();
-    let mut power = 1;
+    let mul = |a: u64, b: u64| match modulus {
+        Some(modulus) => modulus.mul(a, b),
+        None => mul_mod(a, b, q),
+    };
+    // The primitive roots are the powers with exponents prime to the order.
     let mut least = q;
+    if order.is_power_of_two() && order >= 4 {
+        // The odd exponents; those from half of the order on belong to the negatives.
+        let square = mul(root, root);
+        let mut power = root;
+        for _ in 0..order / 4 {
+            least = least.min(power).min(q - power);
+            power = mul(power, square);
+        }
+        return Some(least);
+    }
+    let mut power = 1;
     for exponent in 1..=order {
-        power = match modulus {
-            Some(modulus) => modulus.mul(power, root),
-            None => mul_mod(power, root, q),
-        };
+        power = mul(power, root);
         if divisors.iter().all(|p| !exponent.is_multiple_of(*p)) {
             least = least.min(power);
         }
@@ -220,7 +253,9 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn roots_have_exact_order_and_are_least() {
-        for (q, order) in [(97, 32), (97, 96), (65537, 1 << 12), (786_433, 12), (13, 1), (13, 2)] {
+        let orders = [(97, 32), (97, 96), (65537, 1 << 12), (786_433, 12), (13, 1), (13, 2)];
+        let powers_of_two = [(13, 4), (97, 2), (97, 4), (97, 8), (17, 16), (257, 256)];
+        for (q, order) in orders.into_iter().chain(powers_of_two) {
             let root = primitive_root_of_unity(q, order).unwrap();
             let is_primitive = |r: u64| (1..=order).find(|&k| pow_mod(r, k, q) == 1) == Some(order);
             assert!(is_primitive(root));

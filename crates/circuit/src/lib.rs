@@ -15,7 +15,7 @@
 //!   axes, the d coordinates of each slot; [`Expansion`]: the coefficients of one ciphertext as one
 //!   ciphertext each.
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots;
-//!   [`AnySlot`]: OR over slots of bits.
+//!   [`AllRotations`]: a ciphertext rotated by 0, 1, 2, ..; [`AnySlot`]: OR over slots of bits.
 //! * [`straight_line`], [`poly`]: straight-line programs; the Paterson–Stockmeyer method at minimal
 //!   depth, product trees.
 //! * [`digits`]: digit removal by each [`digits::DigitKind`]; [`Truncation`], [`Comparison`]: its
@@ -48,6 +48,7 @@
 //! with axes), and to `bootstrap/path`.
 #![forbid(unsafe_code)]
 
+mod all_rotations;
 mod any_slot;
 pub mod bootstrap;
 mod compare;
@@ -71,6 +72,7 @@ pub mod transform;
 mod truncate;
 pub mod unpack;
 
+pub use all_rotations::AllRotations;
 pub use any_slot::AnySlot;
 pub use compare::Comparison;
 pub use error::CircuitError;

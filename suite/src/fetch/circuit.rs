@@ -2,19 +2,18 @@
 
 use std::ops::Range;
 
+use everlevel_circuit::PrimePower;
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
-use everlevel_circuit::{Expansion, PrimePower};
 use everlevel_scheme::{
     Arithmetic, ExactScheme, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, Scheme, SchemeError,
 };
 use rayon::prelude::*;
 
+use super::diagonals::Diagonals;
 use super::protocol::{LARGEST_SCORE, PAYLOAD, PAYLOAD_LEVEL, Task, Workload};
 use crate::error::SuiteError;
 use crate::stage::in_pool;
 
-/// Coordinates whose products with the query are added in one pass over the sums of a chunk.
-const TOGETHER: usize = 16;
 /// Chunks at the same time. Their products read the query once. Cores that compute a mask each do
 /// not wait for each other at every operation, of which many share an odd number of primes.
 const CHUNKS_TOGETHER: usize = 2;
@@ -24,13 +23,13 @@ pub(super) const BESIDE: usize = 2;
 /// Where the encrypted database comes from, a part at a time: rows in the order of
 /// [`Search::row_order`], then payloads in that of [`Search::payload_order`].
 pub(super) trait Database<S: Arithmetic> {
-    /// A coordinate of the rows of a chunk.
+    /// A diagonal of the rows of a chunk.
     type Row;
 
-    /// Coordinates of the rows of a chunk, by their ranks in the order of expansion.
+    /// Diagonals of the rows of a chunk, by their ranks in its file.
     fn rows(&mut self, chunk: usize, ranks: Range<usize>) -> Result<Vec<Self::Row>, SuiteError>;
 
-    /// Sums of products of numbers with coordinates.
+    /// Sums of products of rotations of the query with diagonals.
     fn sums(
         scheme: &S,
         pairs: &[&[(&S::Ciphertext, &Self::Row)]],
@@ -42,12 +41,12 @@ pub(super) trait Database<S: Arithmetic> {
 
 /// The search for rows whose score with a query is at least a threshold.
 ///
-/// The query is one ciphertext, expanded into a constant for each coordinate. A chunk has a row in
-/// each slot, and a ciphertext for each coordinate, so that a score is a sum of products; a
+/// The query is one ciphertext, which is rotated. A chunk has a row in each slot, and as many
+/// ciphertexts as there are coordinates, so that a score is a sum of products ([`Diagonals`]); a
 /// polynomial makes 0 or 1 of it. Then either these are counted, or payloads times them are added
 /// up over chunks, slot by slot.
 pub(super) struct Search {
-    expansion: Expansion,
+    diagonals: Diagonals,
     threshold: PolynomialPlan,
     chunks: usize,
     folds: u32,
@@ -58,7 +57,7 @@ impl Search {
     /// For a workload and a parameter set of its ring.
     pub fn new(params: &Params, workload: &Workload) -> Result<Self, SuiteError> {
         let shape = params.slot_shape();
-        let expansion = expansion(params, workload)?;
+        let diagonals = Diagonals::new(params, workload)?;
         let t = PrimePower::new(params.spec().plain_prime, 1)?;
         let scores = -LARGEST_SCORE..=LARGEST_SCORE;
         let points: Vec<u64> = scores.clone().map(|score| t.reduce_i64(score)).collect();
@@ -68,16 +67,16 @@ impl Search {
             PolynomialPlan::at_levels(&[polynomial], DepthGoal::Least, workload.term_levels())?;
         let chunks = workload.chunks(params.slots());
         let (folds, stride) = (folds(params, workload), stride(shape.columns()));
-        Ok(Search { expansion, threshold, chunks, folds, stride })
+        Ok(Search { diagonals, threshold, chunks, folds, stride })
     }
 
-    /// In which order rows are asked for: chunks, and ranks of coordinates.
+    /// In which order rows are asked for: chunks, and ranks of diagonals.
     pub fn row_order(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let (count, chunks) = (self.expansion.count(), self.chunks);
-        (0..count).step_by(TOGETHER).flat_map(move |first| {
-            let ranks = first..(first + TOGETHER).min(count);
-            (0..chunks).map(move |chunk| (chunk, ranks.clone()))
-        })
+        let (count, chunks) = (self.diagonals.count(), self.chunks);
+        let together = self.diagonals.together();
+        (0..count)
+            .step_by(together)
+            .flat_map(move |first| (0..chunks).map(move |chunk| (chunk, first..first + together)))
     }
 
     /// In which order payloads are asked for, by their chunks.
@@ -120,51 +119,78 @@ impl Search {
         })
     }
 
-    /// The scores of each chunk, not relinearized yet.
+    /// The parts of the scores of each chunk, not relinearized yet.
     fn scores<S: ExactScheme, D: Database<S>>(
         &self,
         scheme: &S,
         query: S::Ciphertext,
         database: &mut D,
-    ) -> Result<Vec<S::Product>, SuiteError> {
-        let mut sums: Vec<Option<S::Product>> = vec![None; self.chunks];
-        let (mut done, mut together) = (0, Vec::with_capacity(TOGETHER));
-        self.expansion.expand(scheme, query, |_, x| {
+    ) -> Result<Vec<Vec<S::Product>>, SuiteError> {
+        // Chunk by chunk for each giant step.
+        let none: Vec<Option<S::Product>> = vec![None; self.chunks];
+        let mut sums = vec![none; self.diagonals.giants()];
+        let size = self.diagonals.together();
+        let (mut done, mut together) = (0, Vec::with_capacity(size));
+        self.diagonals.rotations().rotate(scheme, query, |_, x| {
             together.push(x);
-            let ranks = done..done + together.len();
-            if together.len() < TOGETHER && ranks.end < self.expansion.count() {
+            if together.len() < size {
                 return Ok(());
             }
-            for (group, sums) in sums.chunks_mut(CHUNKS_TOGETHER).enumerate() {
-                let chunks = (group * CHUNKS_TOGETHER..).take(sums.len());
-                let rows = chunks.map(|chunk| database.rows(chunk, ranks.clone()));
-                let rows = rows.collect::<Result<Vec<_>, _>>()?;
-                let pairs = rows.iter().map(|rows| together.iter().zip(rows).collect());
-                let pairs: Vec<Vec<_>> = pairs.collect();
-                let pairs: Vec<_> = pairs.iter().map(Vec::as_slice).collect();
-                let parts = D::sums(scheme, &pairs)?;
-                for (sum, part) in sums.iter_mut().zip(parts) {
-                    *sum = Some(match sum.take() {
-                        None => part,
-                        Some(sum) => scheme.add_products(&sum, &part)?,
-                    });
+            for sums in &mut sums {
+                let ranks = done..done + size;
+                for (group, sums) in sums.chunks_mut(CHUNKS_TOGETHER).enumerate() {
+                    let chunks = (group * CHUNKS_TOGETHER..).take(sums.len());
+                    let rows = chunks.map(|chunk| database.rows(chunk, ranks.clone()));
+                    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+                    let pairs = rows.iter().map(|rows| together.iter().zip(rows).collect());
+                    let pairs: Vec<Vec<_>> = pairs.collect();
+                    let pairs: Vec<_> = pairs.iter().map(Vec::as_slice).collect();
+                    let parts = D::sums(scheme, &pairs)?;
+                    for (sum, part) in sums.iter_mut().zip(parts) {
+                        *sum = Some(match sum.take() {
+                            None => part,
+                            Some(sum) => scheme.add_products(&sum, &part)?,
+                        });
+                    }
                 }
+                done = ranks.end;
             }
-            done = ranks.end;
             together.clear();
             Ok::<(), SuiteError>(())
         })?;
-        Ok(sums.into_iter().flatten().collect())
+        let mut all = Vec::with_capacity(self.chunks);
+        for chunk in 0..self.chunks {
+            all.push(sums.iter_mut().filter_map(|sums| sums[chunk].take()).collect());
+        }
+        Ok(all)
+    }
+
+    /// The scores of a chunk from their parts: by Horner's rule, so that one key rotates all.
+    fn score<S: ExactScheme>(
+        &self,
+        scheme: &S,
+        parts: &[S::Product],
+    ) -> Result<S::Ciphertext, SuiteError> {
+        // The polynomial switches them down for its products where this does not.
+        let next = if parts.len() > 1 { NextUse::LinearMap } else { NextUse::Product };
+        let by = self.diagonals.rotations().count() as i64;
+        let mut parts = parts.iter().rev().map(|part| scheme.relinearize(part, next));
+        let last = parts.next().ok_or(SchemeError::BadArgument {
+            what: "scores",
+            expected: "at least one part".into(),
+            found: "none".into(),
+        })??;
+        parts.try_fold(last, |sum, part| Ok(scheme.add(&scheme.rotate_columns(&sum, by)?, &part?)?))
     }
 
     /// 1 where the score reaches the threshold, else 0.
     fn mask<S: ExactScheme>(
         &self,
         scheme: &S,
-        score: &S::Product,
+        parts: &[S::Product],
         next: NextUse,
     ) -> Result<S::Ciphertext, SuiteError> {
-        let score = scheme.relinearize(score, NextUse::Product)?;
+        let score = self.score(scheme, parts)?;
         let mut found = self.threshold.evaluate(scheme, &score, next)?;
         Ok(found.swap_remove(0))
     }
@@ -173,7 +199,7 @@ impl Search {
     fn count<S: ExactScheme>(
         &self,
         scheme: &S,
-        scores: &[S::Product],
+        scores: &[Vec<S::Product>],
     ) -> Result<S::Ciphertext, SuiteError> {
         let mut sum: Option<S::Ciphertext> = None;
         for scores in scores.chunks(CHUNKS_TOGETHER) {
@@ -206,10 +232,10 @@ impl Search {
     fn masked<S: ExactScheme>(
         &self,
         scheme: &S,
-        (chunk, score): (usize, &S::Product),
+        (chunk, parts): (usize, &[S::Product]),
         payloads: &[S::Ciphertext],
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
-        let mask = self.mask(scheme, score, NextUse::Product)?;
+        let mask = self.mask(scheme, parts, NextUse::Product)?;
         // Not switched further down afterwards: the sums need what the modulus holds.
         let level = scheme.level(&mask).min(Level(PAYLOAD_LEVEL));
         let mask = scheme.mod_switch_to(&mask, level)?;
@@ -228,7 +254,7 @@ impl Search {
     fn accumulate<S: ExactScheme>(
         &self,
         scheme: &S,
-        scores: &[S::Product],
+        scores: &[Vec<S::Product>],
         database: &mut impl Database<S>,
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         let mut sums: Option<[Vec<S::Ciphertext>; 2]> = None;
@@ -237,7 +263,7 @@ impl Search {
             let parts = chunks.iter().map(|chunk| Ok((*chunk, database.payloads(*chunk)?)));
             let parts = parts.collect::<Result<Vec<_>, SuiteError>>()?;
             let masked = |(chunk, payloads): &(usize, Vec<S::Ciphertext>)| {
-                self.masked(scheme, (*chunk, &scores[*chunk]), payloads)
+                self.masked(scheme, (*chunk, &scores[*chunk][..]), payloads)
             };
             for all in parts.par_iter().map(masked).collect::<Result<Vec<_>, _>>()? {
                 sums = Some(match sums {
@@ -282,18 +308,6 @@ impl<S: Arithmetic> Database<S> for Blank<S::Ciphertext> {
     fn payloads(&mut self, _: usize) -> Result<Vec<S::Ciphertext>, SuiteError> {
         Ok(vec![self.payload.clone(); PAYLOAD])
     }
-}
-
-/// How the query is expanded.
-pub(super) fn expansion(params: &Params, workload: &Workload) -> Result<Expansion, SuiteError> {
-    Expansion::new(params.slot_shape(), workload.dimension).ok_or_else(|| {
-        SchemeError::BadArgument {
-            what: "coordinates",
-            expected: format!("1 to {}", params.degree()),
-            found: workload.dimension.to_string(),
-        }
-        .into()
-    })
 }
 
 /// How many sums of payloads there are: rows of one chunk never share a slot.

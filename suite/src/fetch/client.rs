@@ -8,7 +8,8 @@ use everlevel_wire::{PlacedWriter, Places, results};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::circuit::{BESIDE, Search, accumulators, expansion, folds, stride};
+use super::circuit::{BESIDE, Search, accumulators, folds, stride};
+use super::diagonals::Diagonals;
 use super::matches::{Layout, Sums, resolve, total};
 use super::protocol::{
     Files, PAYLOAD, PAYLOAD_LEVEL, PAYLOADS, ROWS, Task, Workload, metadata, result_metadata,
@@ -20,7 +21,7 @@ use crate::keys::{self, read_secret};
 use crate::numbers::{Bytes, Words, to_bytes};
 use crate::output::{Output, make_place_for};
 
-/// Coordinates that are encrypted together, or as many as there are threads.
+/// Diagonals that are encrypted together, or as many as there are threads.
 const AT_ONCE: usize = 16;
 /// Rows that are rounded together.
 const ROWS_AT_ONCE: usize = 1 << 12;
@@ -72,8 +73,9 @@ pub fn generate_keys(arguments: &[&str]) -> Result<(), SuiteError> {
     keys::generate(&params, &plan, &known, &files.secret_key, &files.server_keys)
 }
 
-/// `client_encode_encrypt_db SIZE ...`: for each chunk of rows a ciphertext for each coordinate, in
-/// the order in which the query is expanded, and one for each number of payloads if they are asked.
+/// `client_encode_encrypt_db SIZE ...`: the diagonals of each chunk of rows, as many as there are
+/// coordinates, in the order in which they are multiplied, and a ciphertext for each number of
+/// payloads if they are asked.
 ///
 /// # Errors
 /// Rows that are not those of `client_preprocess_dataset`, payloads of other numbers than 0 to
@@ -86,7 +88,7 @@ pub fn encrypt_database(arguments: &[&str]) -> Result<(), SuiteError> {
     }
     let params = workload.params()?;
     let secret = read_secret(&params, &files.secret_key)?;
-    let order = expansion(&params, &workload)?.order();
+    let diagonals = Diagonals::new(&params, &workload)?;
     let (slots, dimension) = (params.slots(), workload.dimension);
     let chunks = workload.chunks(slots);
     let known = metadata(&workload.instance);
@@ -104,8 +106,7 @@ pub fn encrypt_database(arguments: &[&str]) -> Result<(), SuiteError> {
         }
         for ranks in batches(dimension, AT_ONCE) {
             out.push_with(ranks.len(), |i, seed| {
-                let column = bytes.iter().skip(order[ranks.start + i]).step_by(dimension);
-                encrypt(&secret, column.map(|x| i64::from(*x)), top, seed)
+                encrypt(&secret, diagonals.of_rows(ranks.start + i, &bytes), top, seed)
             })?;
         }
     }
@@ -134,7 +135,7 @@ pub fn encrypt_database(arguments: &[&str]) -> Result<(), SuiteError> {
     Ok(())
 }
 
-/// A number of each row of a chunk, at a level, with the seed of its place.
+/// A number for each row of a chunk, at a level, with the seed of its place.
 fn encrypt(
     secret: &SecretKey,
     values: impl Iterator<Item = i64>,

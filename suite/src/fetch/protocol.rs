@@ -26,12 +26,13 @@ pub const STAND_IN: Instance = Instance { name: "insecure_stand-in", count: 5_00
 /// Its coordinates.
 const STAND_IN_DIMENSION: usize = 16;
 
-/// The parts of an upload: rows and payloads are those of one, a query is one by itself.
-pub(super) const ROWS: &str = "rows";
+/// The parts of an upload: rows and payloads are those of one, a query is one by itself. What lies
+/// in slots otherwise is another part, so that files of other versions are refused.
+pub(super) const ROWS: &str = "diagonals";
 /// Beside rows.
 pub(super) const PAYLOADS: &str = "payloads";
 /// By itself.
-pub(super) const QUERY: &str = "query";
+pub(super) const QUERY: &str = "repeated query";
 
 /// Numbers of a payload.
 pub(super) const PAYLOAD: usize = 7;
@@ -77,6 +78,11 @@ impl Task {
 /// and query are at the top. A constant, as the set is, so that no stage searches: a test rehearses
 /// every instance.
 pub(super) const PAYLOAD_LEVEL: usize = 2;
+
+/// The parts of a score's sum where there are few chunks of rows.
+const GIANTS: usize = 4;
+/// Up to how many chunks are few.
+const FEW_CHUNKS: usize = 8;
 
 /// The levels of the powers of a score where one does not do.
 const TWO: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
@@ -137,6 +143,14 @@ impl Workload {
     /// for it.
     pub fn term_levels(&self) -> NonZeroU32 {
         if self.dimension <= 256 { NonZeroU32::MIN } else { TWO }
+    }
+
+    /// Into how many parts the sum of a score is divided, the inner sums of each chunk of
+    /// [`Diagonals`](super::diagonals::Diagonals). Each further part takes a relinearization and a
+    /// rotation for each chunk, and four parts spare three quarters of the rotations of the query,
+    /// which is more for few chunks.
+    pub fn giants(&self, slots: usize) -> usize {
+        if self.chunks(slots) <= FEW_CHUNKS { GIANTS.min(self.dimension) } else { 1 }
     }
 
     /// How many chunks of rows there are.

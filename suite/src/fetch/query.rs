@@ -1,12 +1,13 @@
 //! The stages of the client that are about the query.
 
 use everlevel_ring::sample::system_rng;
+use everlevel_scheme::Plaintext;
 use everlevel_wire::file::Existing;
 use everlevel_wire::{PlacedWriter, Places};
 use zeroize::Zeroizing;
 
-use super::circuit::expansion;
 use super::client::floats;
+use super::diagonals::Diagonals;
 use super::protocol::{Files, QUERY, Workload, metadata};
 use super::rounding::{Rotation, check};
 use crate::error::SuiteError;
@@ -33,8 +34,8 @@ pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     out.finish()
 }
 
-/// `client_encode_encrypt_query SIZE ...`: one ciphertext that has a coordinate in each of its
-/// first coefficients.
+/// `client_encode_encrypt_query SIZE ...`: one ciphertext, along whose slots the coordinates
+/// repeat.
 ///
 /// # Errors
 /// What `client_preprocess_query` does not make.
@@ -50,10 +51,8 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     if !check(&rounded) {
         return Err(query.unexpected("a rounded unit vector", "another"));
     }
-    let t = params.plaintext_ring().modulus(params.plain_exponent());
-    let residues = rounded.iter().map(|x| t.reduce_i64(i64::from(*x)));
-    let residues = Zeroizing::new(residues.collect::<Vec<u64>>());
-    let message = expansion(&params, &workload)?.encode(&params, &residues)?;
+    let slots = Zeroizing::new(Diagonals::new(&params, &workload)?.query(&rounded));
+    let message = Plaintext::encode_signed(&params, &slots)?;
     let (known, places) = (metadata(&workload.instance), Places::new(&mut system_rng()?));
     let (path, replace, top) = (&files.encrypted_query, Existing::Replace, params.chain().top());
     let mut out = PlacedWriter::create(&params, path, replace, 1, &known, &places, QUERY)?;

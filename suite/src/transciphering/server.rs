@@ -23,12 +23,14 @@ use super::protocol::{
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{check_file, open_upload};
+use crate::memory;
 use crate::numbers::{Bytes, read_hex};
 use crate::output::{Output, make_place_for};
 use crate::stage::in_pool;
 use crate::steps::{REPORT, Steps};
 
-/// Bytes of expanded keys that are kept.
+/// Bytes of expanded keys that are kept, where there is no memory for more: a key that is not kept
+/// is read and expanded for every state again.
 const KEY_CACHE: u64 = 3 << 30;
 
 /// `server_preprocess_dataset SIZE`: the data under AES and their counter block as bytes.
@@ -55,7 +57,8 @@ fn places(params: &Params) -> Result<usize, AesError> {
 
 /// An evaluator with the keys of a file.
 fn evaluator(params: &Params, path: &Path) -> Result<Evaluator<Cpu, FileKeys>, WireError> {
-    Ok(Evaluator::new(FileKeys::open(params, path, KEY_CACHE)?))
+    let kept = memory::for_keys(KEY_CACHE, memory::available());
+    Ok(Evaluator::new(FileKeys::open(params, path, kept)?))
 }
 
 /// All ciphertexts of a file of `count` of them.

@@ -7,9 +7,13 @@
 //! Decrypted sums are below the plaintext modulus, a prime above 4 (2^16 - 1)^2, and so exact; the
 //! noise bound of the library holds for whatever values slots have.
 //!
+//! For few pairs a number is seven values of the polynomial of its digits instead, in slots beside
+//! each other, and the server computes one product of ciphertexts.
+//!
 //! The variant [`whole`] has other keys and ciphertexts, and results that can be computed on.
 
 mod client;
+mod points;
 mod protocol;
 mod server;
 pub mod whole;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use everlevel_scheme::ParamsSpec;
 use everlevel_wire::Metadata;
 
+use super::points::{DIGITS, POINTS};
 use crate::instance::Instance;
 use crate::keyless;
 
@@ -16,17 +17,63 @@ pub const INSTANCES: [Instance; 4] = [
     Instance { name: "large", count: 10_000_000 },
 ];
 
-/// Bits of a digit.
-pub(super) const DIGIT_BITS: u32 = 16;
-/// Digits of a number.
-pub(super) const DIGITS: usize = 4;
-/// Ciphertexts of a block of pairs: the digits of the left factors, then those of the right ones.
-pub(super) const OPERANDS: usize = 2 * DIGITS;
 /// The part of an upload that operands are, of which there is one for each parameter set.
 pub(super) const PART: &str = "operands";
 /// Blocks that are in memory together, or as many as there are threads: 2 MB each, which should
 /// stay in a cache.
 const BLOCKS_AT_ONCE: usize = 4;
+
+/// How the pairs of an instance lie in ciphertexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// A ciphertext for each digit of the left and then of the right factors, with a pair in each
+    /// slot; the results are the sums of products of digits.
+    Digits,
+    /// One ciphertext for the left and one for the right factors, with a pair in seven slots; the
+    /// result is their product ([`super::points`]).
+    Points,
+}
+
+impl Layout {
+    /// The one of fewer ciphertexts: points for up to 1,755 pairs, digits for more.
+    pub fn of(instance: &Instance, slots: usize) -> Self {
+        let uploaded = |layout: Self| layout.operands() * layout.blocks(instance, slots);
+        if uploaded(Layout::Points) < uploaded(Layout::Digits) {
+            Layout::Points
+        } else {
+            Layout::Digits
+        }
+    }
+
+    /// Pairs of a block.
+    pub fn pairs(self, slots: usize) -> usize {
+        match self {
+            Layout::Digits => slots,
+            Layout::Points => slots / POINTS,
+        }
+    }
+
+    /// Ciphertexts of a block: as many of the left factors, and then of the right ones.
+    pub fn operands(self) -> usize {
+        match self {
+            Layout::Digits => 2 * DIGITS,
+            Layout::Points => 2,
+        }
+    }
+
+    /// Results of a block.
+    pub fn sums(self) -> usize {
+        match self {
+            Layout::Digits => DIGITS,
+            Layout::Points => 1,
+        }
+    }
+
+    /// The blocks of an instance.
+    pub fn blocks(self, instance: &Instance, slots: usize) -> usize {
+        keyless::blocks(instance, self.pairs(slots))
+    }
+}
 
 /// The parameter set, which [`ParamsSpec::for_products`] finds for four products modulo this prime;
 /// a constant, so that no stage searches.
@@ -75,10 +122,9 @@ pub(super) fn batches(blocks: usize) -> impl Iterator<Item = std::ops::Range<usi
     keyless::batches(blocks, BLOCKS_AT_ONCE)
 }
 
-/// Starts threads for `blocks` blocks: none for a single one, which takes less time than starting
-/// them.
-pub(super) fn use_threads(blocks: usize) {
-    if blocks == 1 {
+/// Starts threads: none for the few blocks of points, which take less time than starting them.
+pub(super) fn use_threads(layout: Layout) {
+    if layout == Layout::Points {
         // Fails only where threads were started before, which is as well.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
     }
@@ -87,6 +133,7 @@ pub(super) fn use_threads(blocks: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::zn::points::DIGIT_BITS;
     use everlevel_scheme::{OptIn, Params};
 
     #[test]
@@ -96,6 +143,13 @@ mod tests {
         let digit = (1u64 << DIGIT_BITS) - 1;
         assert!(DIGITS as u64 * digit * digit < params.plain_modulus());
         assert_eq!(params.slots(), params.degree());
+        // What the instances have: blocks, and ciphertexts of each.
+        let layouts = INSTANCES.map(|instance| {
+            let layout = Layout::of(&instance, params.slots());
+            (layout, layout.blocks(&instance, params.slots()))
+        });
+        let (points, digits) = (Layout::Points, Layout::Digits);
+        assert_eq!(layouts, [(points, 1), (points, 2), (digits, 25), (digits, 2_442)]);
         assert!(params.security().bits() >= 128.0, "{}", params.security().weakest());
     }
 }

@@ -9,12 +9,11 @@ use everlevel_wire::file::Existing;
 use everlevel_wire::{Packed, ProductResultWriter, ReadAhead, WireError};
 use rayon::prelude::*;
 
-use super::protocol::{
-    DIGITS, Files, INSTANCES, OPERANDS, PART, batches, metadata, spec, use_threads,
-};
+use super::points::DIGITS;
+use super::protocol::{Files, INSTANCES, Layout, PART, batches, metadata, spec, use_threads};
 use crate::error::SuiteError;
 use crate::instance::Instance;
-use crate::keyless::{blocks, open_upload, read_params};
+use crate::keyless::{open_upload, read_params};
 use crate::output::{make_place_for, write_all, write_meanwhile};
 use crate::stage::{in_pool, usage};
 use crate::steps::Steps;
@@ -25,8 +24,8 @@ type Results = Packed<CompactCiphertext>;
 /// Batches whose bytes wait in memory, 1.6 MB each with two threads.
 const AHEAD: usize = 1;
 
-/// `server_encrypted_compute INSTANCE COUNT`: the sums of products of digits, cut to what
-/// decryption needs.
+/// `server_encrypted_compute INSTANCE COUNT`: the sums of products of digits, or the products of
+/// values, cut to what decryption needs.
 ///
 /// # Errors
 /// What is not an upload for this instance, not fresh from a secret key, or not at its place.
@@ -37,29 +36,31 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let files = Files::of(&instance);
     make_place_for(&files.download)?;
     let params = steps.time("Load keys", || read_params(&spec(), &files.parameters))?;
-    let blocks = blocks(&instance, params.slots());
-    use_threads(blocks);
+    let layout = Layout::of(&instance, params.slots());
+    let (blocks, operands) = (layout.blocks(&instance, params.slots()), layout.operands());
+    use_threads(layout);
     let about = metadata(&instance);
     let mut upload = steps.time("Read inputs", || {
-        open_upload(&params, &files.upload, &about, PART, OPERANDS * blocks)
+        open_upload(&params, &files.upload, &about, PART, operands * blocks)
     })?;
-    let (replace, count) = (Existing::Replace, DIGITS * blocks);
+    let (replace, count) = (Existing::Replace, layout.sums() * blocks);
     let mut download =
         ProductResultWriter::create(&params, &files.download, replace, count, &about)?;
     let write = |records| Ok::<_, SuiteError>(download.push_packed(records)?);
-    let places = |batch: Range<usize>| OPERANDS * batch.start..OPERANDS * batch.end;
+    let places = |batch: Range<usize>| operands * batch.start..operands * batch.end;
     let order: Vec<Range<usize>> = batches(blocks).map(places).collect();
-    let spent = if blocks == 1 {
-        // The only batch waits in the channel: the only thread of the pool is this one.
-        let (sender, receiver) = sync_channel(1);
-        compute_all(&mut steps, &params, order, |places| upload.read_range(places), sender)?;
+    let spent = if layout == Layout::Points {
+        // All batches wait in the channel: the only thread of the pool is this one.
+        let (sender, receiver) = sync_channel(order.len());
+        let read = |places| upload.read_range(places);
+        compute_all(&mut steps, &params, layout, order, read, sender)?;
         write_all(receiver, write)?
     } else {
         let mut upload = ReadAhead::start(upload, order.clone(), AHEAD)?;
         let read = |places| upload.read(places);
         // In the pool it may wait for the writer, which needs no thread of it.
         write_meanwhile(write, |results| {
-            in_pool(|| compute_all(&mut steps, &params, order, read, results))
+            in_pool(|| compute_all(&mut steps, &params, layout, order, read, results))
         })?
     };
     steps.add("Write outputs", spent);
@@ -71,6 +72,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
 fn compute_all(
     steps: &mut Steps,
     params: &Params,
+    layout: Layout,
     order: Vec<Range<usize>>,
     mut read: impl FnMut(Range<usize>) -> Result<Vec<Ciphertext>, WireError>,
     results: SyncSender<Results>,
@@ -79,8 +81,9 @@ fn compute_all(
     for places in order {
         let operands = steps.time("Read inputs", || read(places))?;
         let sums = steps.time("Encrypted computation", || {
-            let blocks = operands.par_chunks(OPERANDS).map(|block| multiply(&evaluator, block));
-            blocks.collect::<Result<Vec<_>, _>>()
+            let blocks = operands.par_chunks(layout.operands());
+            let products = blocks.map(|block| multiply(&evaluator, layout, block));
+            products.collect::<Result<Vec<_>, _>>()
         })?;
         drop(operands);
         let cut = steps.time("Compaction", || {
@@ -96,9 +99,17 @@ fn compute_all(
     Ok(())
 }
 
-/// s_k = Σ a_i b_j over i + j = k for the digits of the left and the right factors of a block.
-fn multiply(evaluator: &Evaluator, block: &[Ciphertext]) -> Result<Vec<Product>, SchemeError> {
-    let (a, b) = block.split_at(DIGITS);
+/// For the left and the right factors of a block, s_k = Σ a_i b_j over i + j = k of their digits,
+/// or the products of their values.
+fn multiply(
+    evaluator: &Evaluator,
+    layout: Layout,
+    block: &[Ciphertext],
+) -> Result<Vec<Product>, SchemeError> {
+    let (a, b) = block.split_at(layout.operands() / 2);
+    if layout == Layout::Points {
+        return evaluator.sums_of_products(&[&[(&a[0], &b[0])]]);
+    }
     let pairs = |k: usize| (0..=k).map(|i| (&a[i], &b[k - i])).collect::<Vec<_>>();
     let sums: [_; DIGITS] = std::array::from_fn(pairs);
     evaluator.sums_of_products(&sums.each_ref().map(Vec::as_slice))

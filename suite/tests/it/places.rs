@@ -100,6 +100,19 @@ fn digits_at_other_places() {
     assert_eq!(failure(&harness.stage("server_encrypted_compute")), "wire.misplaced");
 }
 
+/// Factors, and blocks of few pairs.
+#[test]
+fn values_at_other_places() {
+    let harness = crate::zn::stand_in("small", &crate::zn::pairs(1_000));
+    harness.run_until("client_encode_encrypt_input");
+    let path = harness.io("ciphertexts_upload/operands.ct");
+    let file = Rewritten::open(zn::spec(), &path);
+    assert_eq!(file.all.len(), 4);
+    for places in [(0, 1), (1, 3)] {
+        file.check(&harness, places, "ciphertexts_download/products.ct");
+    }
+}
+
 /// Both factors, and files of two uploads.
 #[test]
 fn whole_numbers_at_other_places() {

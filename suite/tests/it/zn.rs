@@ -76,7 +76,8 @@ pub fn products(pairs: &[(u64, u64)]) -> Vec<u64> {
     pairs.iter().map(|(x, y)| x.wrapping_mul(*y)).collect()
 }
 
-/// One pair, part of a block, and several blocks in two batches, of which the last is not full.
+/// One pair and two blocks of values, and several blocks of digits in batches, of which the last is
+/// not full.
 #[test]
 fn products_are_those_of_the_numbers() {
     for (instance, count) in [("single", 1), ("small", 1_000), ("medium", 100_000)] {
@@ -119,7 +120,10 @@ fn the_server_needs_the_upload_and_the_parameters_only() {
         assert!(harness.stage(stage).status.success(), "{stage}");
     }
     assert!(result(&harness) == products(&pairs));
-    // Less than half of what the components of four sums take: 36 bytes a slot.
-    let bytes = fs::metadata(harness.io("ciphertexts_download/products.ct")).unwrap().len();
-    assert!(bytes < 4 * 18 * 4096, "{bytes} bytes");
+    // Two blocks of 585 pairs: two ciphertexts of 12 bytes a slot each, and a result of less than
+    // half of what the components of one take, 36 bytes a slot.
+    for (file, most) in [("upload/operands.ct", 4 * 12), ("download/products.ct", 2 * 18)] {
+        let bytes = fs::metadata(harness.io(&format!("ciphertexts_{file}"))).unwrap().len();
+        assert!(bytes < most * 4096 + 4096, "{file}: {bytes} bytes");
+    }
 }

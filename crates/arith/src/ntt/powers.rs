@@ -21,24 +21,27 @@ impl Powers {
     pub fn new(modulus: Modulus, log_n: u32, root: u64) -> Self {
         let (n, q) = (1u64 << log_n, modulus.value());
         let inverse_root = modulus.neg(modulus.pow(root, n - 1));
-        let rows = [root, inverse_root].map(|zeta| {
-            let mut row = vec![0; n as usize / 2];
-            // The last stage by fifth powers, every other stage by squaring the next one.
-            let mut power = zeta;
-            for slot in &mut row[n as usize / 4..] {
-                *slot = power;
-                let square = modulus.mul(power, power);
-                power = modulus.mul(modulus.mul(square, square), power);
+        let (quarter_length, half_length) = (n as usize / 4, n as usize / 2);
+        let mut rows = [vec![0; half_length], vec![0; half_length]];
+        // The last stage by fifth powers, every other stage by squaring the next one. Each power
+        // waits for the one before, so that both rows are made at the same time.
+        let mut powers = [root, inverse_root];
+        for place in quarter_length..half_length {
+            for (row, power) in rows.iter_mut().zip(&mut powers) {
+                row[place] = *power;
+                let square = modulus.mul(*power, *power);
+                *power = modulus.mul(modulus.mul(square, square), *power);
             }
-            let mut d = n as usize / 8;
+        }
+        for row in &mut rows {
+            let mut d = quarter_length / 2;
             while d >= 1 {
                 for j in 0..d {
                     row[d + j] = modulus.mul(row[2 * d + j], row[2 * d + j]);
                 }
                 d /= 2;
             }
-            row
-        });
+        }
         let quarter = modulus.pow(root, n / 2);
         // 1/n = -((q - 1)/n) only when n divides q - 1; halving works for every odd q.
         let half = q.div_ceil(2);

@@ -1,5 +1,6 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
+mod all_rotations;
 mod any_index;
 mod any_slot;
 mod axes;

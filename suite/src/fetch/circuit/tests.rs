@@ -28,15 +28,10 @@ fn the_set_holds_every_instance() {
 }
 
 /// Key switches, products and transforms for payloads, instance by instance, as they are in the
-/// README of the submission.
+/// README of the submission, which has rounded numbers of transforms.
 #[test]
 fn work_is_what_the_readme_says() {
-    let wanted = [
-        (186, 201, 10_908),
-        (254, 402, 15_503),
-        (2_354, 10_199, 155_363),
-        (42_050, 357_435, 3_079_352),
-    ];
+    let wanted = [(96, 201), (170, 402), (2_354, 10_199), (42_050, 357_435)];
     let readme = include_str!("../../../fetch-by-similarity/README.md");
     let row = |name: &str| -> Vec<u64> {
         let row = readme.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
@@ -51,8 +46,11 @@ fn work_is_what_the_readme_says() {
         let dry = NoOp::blank(&params);
         Search::new(&params, &workload).unwrap().rehearse(&dry, Task::Fetch).unwrap();
         let cost = dry.cost();
-        assert_eq!((cost.key_switches, cost.products, cost.transforms), wanted, "{i}");
-        assert_eq!((switches[i], products[i], transforms[i]), wanted, "{i}");
+        println!("{i}: {cost:?}");
+        assert_eq!((cost.key_switches, cost.products), wanted, "{i}");
+        assert_eq!((switches[i], products[i]), wanted, "{i}");
+        let off = cost.transforms.abs_diff(transforms[i]);
+        assert!(off * 33 <= cost.transforms, "{i}: {} and {}", cost.transforms, transforms[i]);
     }
 }
 
@@ -87,25 +85,30 @@ impl Database<NoOp> for Asked {
 /// The database is asked for everything once, in the order in which it is read ahead.
 #[test]
 fn parts_are_asked_for_in_the_order_that_is_announced() {
-    let workload = Workload { dimension: 40, ..Workload::of(&[STAND_IN.name]).unwrap().0 };
-    let params = workload.params().unwrap();
-    let search = Search::new(&params, &workload).unwrap();
-    let dry = NoOp::blank(&params);
-    let zero = Plaintext::encode(&params, &[]).unwrap();
-    let row = dry.encrypt(&zero).unwrap();
-    let payload = dry.encrypt_at(&zero, Level(PAYLOAD_LEVEL)).unwrap();
-    let blank = Blank { row: row.clone(), payload };
-    let mut asked = Asked { blank, rows: Vec::new(), payloads: Vec::new() };
-    search.run(&dry, row, &mut asked, Task::Fetch).unwrap();
-    assert!(asked.rows.iter().cloned().eq(search.row_order()));
-    assert!(asked.payloads.iter().copied().eq(search.payload_order()));
-    let mut places: Vec<_> =
-        asked.rows.iter().flat_map(|(c, ranks)| ranks.clone().map(|rank| (*c, rank))).collect();
-    places.sort_unstable();
-    assert!(
-        places.into_iter().eq((0..3usize).flat_map(|c| (0..40usize).map(move |rank| (c, rank))))
-    );
-    assert_eq!(asked.payloads, [2, 1, 0]);
+    let stand_in = Workload::of(&[STAND_IN.name]).unwrap().0;
+    let params = stand_in.params().unwrap();
+    // Few chunks, whose sums have four parts, and many.
+    let many = Instance { name: "of this test", count: 17_000 };
+    for (instance, dimension, chunks) in [(STAND_IN, 8, 3), (STAND_IN, 128, 3), (many, 32, 9)] {
+        let workload = Workload { instance, dimension };
+        let search = Search::new(&params, &workload).unwrap();
+        let dry = NoOp::blank(&params);
+        let zero = Plaintext::encode(&params, &[]).unwrap();
+        let row = dry.encrypt(&zero).unwrap();
+        let payload = dry.encrypt_at(&zero, Level(PAYLOAD_LEVEL)).unwrap();
+        let blank = Blank { row: row.clone(), payload };
+        let mut asked = Asked { blank, rows: Vec::new(), payloads: Vec::new() };
+        search.run(&dry, row, &mut asked, Task::Fetch).unwrap();
+        assert!(asked.rows.iter().cloned().eq(search.row_order()));
+        assert!(asked.payloads.iter().copied().eq(search.payload_order()));
+        let places = asked.rows.iter();
+        let mut places: Vec<(usize, usize)> =
+            places.flat_map(|(c, ranks)| ranks.clone().map(|rank| (*c, rank))).collect();
+        places.sort_unstable();
+        let all = (0..chunks).flat_map(|c| (0..dimension).map(move |rank| (c, rank)));
+        assert!(places.into_iter().eq(all), "{dimension}");
+        assert!(asked.payloads.into_iter().eq((0..chunks).rev()));
+    }
 }
 
 /// Rows of one coordinate, by chunks, in the clear.
@@ -174,7 +177,7 @@ fn many_chunks_neither_wrap_nor_mix() {
     };
     let run = |rows: &[bool], task: Task| -> Vec<Vec<u64>> {
         let dry = NoOp::new(&params, 1);
-        let query = expansion(&params, &workload).unwrap().encode(&params, &[22]).unwrap();
+        let query = Plaintext::encode(&params, &vec![22; slots]).unwrap();
         let query = dry.encrypt(&query).unwrap();
         let found = search.run(&dry, query, &mut Plain { dry: &dry, rows }, task).unwrap();
         let open = |x| dry.decrypt(x).unwrap().decode(&params).unwrap();

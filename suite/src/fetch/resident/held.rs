@@ -1,6 +1,5 @@
 //! The encrypted database in memory.
 
-use std::fs;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use crate::fetch::protocol::{
 };
 use crate::fetch::server::{places_of_payloads, places_of_rows};
 use crate::keyless::{batches, open_upload, same_upload};
+use crate::memory::available;
 
 /// Ciphertexts that are read together, or as many as there are threads.
 const AT_ONCE: usize = 16;
@@ -93,13 +93,6 @@ fn bytes(params: &Params, workload: &Workload, task: Task) -> u64 {
         Task::Fetch => PAYLOAD as u64 * of_level(Level(PAYLOAD_LEVEL)),
     };
     chunks * (rows + payloads)
-}
-
-/// Bytes of memory that the system has for programs, where it says so.
-fn available() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// Passes a database for which there is memory, and an eighth for what is computed beside it.
