@@ -116,18 +116,8 @@ macro_rules! compile_kernels {
                 twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]
             );
 
-            pub(crate) fn forward_piece(
-                twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64], piece: usize
-            );
-
-            pub(crate) fn forward_rest(
-                twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]
-            );
-
             pub(crate) fn inverse(
-                twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>,
-                last: [[u64; 2]; 2],
-                a: &mut [u64]
+                twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]
             );
         }
         compile_for! { $features, $token, crate::ntt::registers;

@@ -92,18 +92,16 @@ fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONIC
     }
 }
 
-/// The transposition, the distances 4, 2, 1, and the row stage with its constants: the division by
-/// n.
+/// The transposition, the distances 4, 2, 1, the row stage and the division by n.
 #[inline(always)]
 pub(super) fn last_stages<B: Butterflies>(
     m: B,
     twiddles: &VectorTwiddles<B>,
-    last: [[u64; 2]; 2],
     top: &mut [u64],
     bottom: &mut [u64],
 ) {
     assert!(top.len() == bottom.len() && top.len().is_multiple_of(64));
-    let last = last.map(|w| m.everywhere(w));
+    let last = twiddles.last.map(|w| m.everywhere(w));
     let w = [twiddles.first(m, 1), twiddles.first(m, 0)];
     for start in (0..top.len()).step_by(64) {
         // SAFETY: both rows have 64 words from here on.

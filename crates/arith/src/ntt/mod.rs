@@ -45,7 +45,6 @@ use crate::operations::Operations;
 use crate::{order, primes};
 use portable::PortableTwiddles;
 pub use powers::Powers;
-use std::ops::Range;
 pub use tensor::TensorTable;
 #[cfg(target_arch = "x86_64")]
 use twiddles::{TwiddlesOf, VectorTwiddles};
@@ -173,68 +172,6 @@ impl NttTable {
         }
     }
 
-    /// How many pieces the first step of a forward transform in steps has: several where the rows
-    /// are longer than a near cache. [`forward_piece`](Self::forward_piece) of each of them, in any
-    /// order, and then [`forward_rest`](Self::forward_rest) are [`forward`](Self::forward), with
-    /// the same bits. So coefficients can be made piece by piece just before they are transformed.
-    pub fn pieces(&self) -> usize {
-        match &self.twiddles {
-            Twiddles::Portable(_) => 1,
-            #[cfg(target_arch = "x86_64")]
-            Twiddles::Avx2(_) | Twiddles::Avx512(_) => vector::pieces(self.log_n - 1),
-        }
-    }
-
-    /// The places of a piece, in the first and in the second half: all that
-    /// [`forward_piece`](Self::forward_piece) reads and writes. Those of all pieces are all places,
-    /// each once.
-    ///
-    /// # Panics
-    /// If there is no such piece.
-    pub fn places_of(&self, piece: usize) -> [Range<usize>; 2] {
-        let (half, pieces) = (self.degree() / 2, self.pieces());
-        assert!(piece < pieces, "piece {piece} of a transform that has {pieces}");
-        let words = half / pieces;
-        [0, half].map(|row| row + piece * words..row + (piece + 1) * words)
-    }
-
-    /// The first step of a forward transform, for one piece.
-    ///
-    /// At the places of the piece, the input is that of [`forward`](Self::forward), and what is
-    /// left there is for [`forward_rest`](Self::forward_rest) alone. For long rows, all but three
-    /// of the log2 n stages.
-    ///
-    /// # Panics
-    /// If the slice does not have n words, or there is no such piece.
-    pub fn forward_piece(&self, a: &mut [u64], piece: usize) {
-        self.check(a);
-        let places = self.places_of(piece);
-        debug_assert!(places.into_iter().flatten().all(|k| a[k] < 4 * self.modulus.value()));
-        match &self.twiddles {
-            Twiddles::Portable(twiddles) => twiddles.forward(a),
-            #[cfg(target_arch = "x86_64")]
-            Twiddles::Avx2(twiddles) => compiled::avx2::forward_piece(twiddles, a, piece),
-            #[cfg(target_arch = "x86_64")]
-            Twiddles::Avx512(twiddles) => compiled::avx512::forward_piece(twiddles, a, piece),
-        }
-    }
-
-    /// The second step of a forward transform, after all pieces: the output is that of
-    /// [`forward`](Self::forward).
-    ///
-    /// # Panics
-    /// If the slice does not have n words.
-    pub fn forward_rest(&self, a: &mut [u64]) {
-        self.check(a);
-        match &self.twiddles {
-            Twiddles::Portable(_) => {}
-            #[cfg(target_arch = "x86_64")]
-            Twiddles::Avx2(twiddles) => compiled::avx2::forward_rest(twiddles, a),
-            #[cfg(target_arch = "x86_64")]
-            Twiddles::Avx512(twiddles) => compiled::avx512::forward_rest(twiddles, a),
-        }
-    }
-
     /// From values to coefficients, in place: the inverse of [`forward`](Self::forward).
     ///
     /// Input in evaluation order, below q; output in coefficient order, below q.
@@ -242,29 +179,14 @@ impl NttTable {
     /// # Panics
     /// If the slice does not have n words.
     pub fn inverse(&self, a: &mut [u64]) {
-        self.inverse_with(a, None);
-    }
-
-    /// From values to c times the coefficients, in place, for a residue c: as
-    /// [`inverse`](Self::inverse), and in the same time, as c is part of the division by n.
-    ///
-    /// # Panics
-    /// If the slice does not have n words, or c is not below q.
-    pub fn inverse_times(&self, a: &mut [u64], c: u64) {
-        assert!(c < self.modulus.value(), "a factor must be reduced modulo q");
-        self.inverse_with(a, Some(c));
-    }
-
-    /// [`inverse`](Self::inverse), or [`inverse_times`](Self::inverse_times) c.
-    fn inverse_with(&self, a: &mut [u64], c: Option<u64>) {
         self.check(a);
         debug_assert!(a.iter().all(|&x| x < self.modulus.value()));
         match &self.twiddles {
-            Twiddles::Portable(twiddles) => twiddles.inverse(twiddles.last(c), a),
+            Twiddles::Portable(twiddles) => twiddles.inverse(a),
             #[cfg(target_arch = "x86_64")]
-            Twiddles::Avx2(twiddles) => compiled::avx2::inverse(twiddles, twiddles.last(c), a),
+            Twiddles::Avx2(twiddles) => compiled::avx2::inverse(twiddles, a),
             #[cfg(target_arch = "x86_64")]
-            Twiddles::Avx512(twiddles) => compiled::avx512::inverse(twiddles, twiddles.last(c), a),
+            Twiddles::Avx512(twiddles) => compiled::avx512::inverse(twiddles, a),
         }
     }
 

@@ -49,16 +49,8 @@ impl PortableTwiddles {
         }
     }
 
-    /// The constants of the last inverse stage: those for c times the coefficients if a residue c
-    /// is given.
-    pub(super) fn last(&self, c: Option<u64>) -> [ShoupFactor; 2] {
-        let q = self.modulus;
-        c.map_or(self.last, |c| self.last.map(|w| q.shoup(q.mul(w.value, c))))
-    }
-
-    /// Values stay in [0, 2q) until the end; the last stage divides by n, or does what its
-    /// constants say.
-    pub(super) fn inverse(&self, last: [ShoupFactor; 2], a: &mut [u64]) {
+    /// Values stay in [0, 2q) until the end; the last stage divides by n.
+    pub(super) fn inverse(&self, a: &mut [u64]) {
         let half = a.len() / 2;
         let (modulus, q) = (self.modulus, self.modulus.value());
         let (first, second) = a.split_at_mut(half);
@@ -78,8 +70,8 @@ impl PortableTwiddles {
         }
         for (x, y) in first.iter_mut().zip(second) {
             let (sum, difference) = (*x + *y, *x + 2 * q - *y);
-            *x = modulus.mul_shoup(sum, last[0]);
-            *y = modulus.mul_shoup(difference, last[1]);
+            *x = modulus.mul_shoup(sum, self.last[0]);
+            *y = modulus.mul_shoup(difference, self.last[1]);
         }
     }
 }

@@ -14,9 +14,8 @@ pub(crate) struct VectorTwiddles<B> {
     rows: [Vec<CacheLine>; 2],
     /// zeta_4, the constant of the row stage.
     pub(super) quarter: [u64; 2],
-    /// 1/n and 1/(n zeta_4), the constants of the last inverse stage, as residues and encoded.
-    inverses: [u64; 2],
-    last: [[u64; 2]; 2],
+    /// 1/n and 1/(n zeta_4), the constants of the last inverse stage.
+    pub(super) last: [[u64; 2]; 2],
     arithmetic: PhantomData<fn() -> B>,
 }
 
@@ -33,17 +32,9 @@ impl<B: Butterflies> VectorTwiddles<B> {
             modulus: powers.modulus,
             rows: [lines(&powers.rows[0]), lines(&powers.rows[1])],
             quarter: encode(powers.quarter),
-            inverses: powers.last,
             last: powers.last.map(encode),
             arithmetic: PhantomData,
         }
-    }
-
-    /// The constants of the last inverse stage, encoded: those for c times the coefficients if a
-    /// residue c is given.
-    pub(super) fn last(&self, c: Option<u64>) -> [[u64; 2]; 2] {
-        let q = self.modulus;
-        c.map_or(self.last, |c| self.inverses.map(|w| B::encode(q, q.mul(w, c))))
     }
 
     /// The words of a row's twiddles.

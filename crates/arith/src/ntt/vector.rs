@@ -18,11 +18,6 @@ fn log_piece(log_half: u32) -> u32 {
     if log_half <= 12 { log_half } else { log_half - 3 }
 }
 
-/// How many pieces rows of 2^log_half words are cut into.
-pub(super) fn pieces(log_half: u32) -> usize {
-    1 << (log_half - log_piece(log_half))
-}
-
 /// From coefficients below 4q to canonical values; `a` has the length of the twiddles, at least
 /// 128.
 #[inline(always)]
@@ -33,58 +28,19 @@ pub(crate) fn forward<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a
 /// [`forward`] by an arithmetic.
 #[inline(always)]
 pub(super) fn forward_with<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, a: &mut [u64]) {
-    for piece in 0..pieces((a.len() / 2).trailing_zeros()) {
-        forward_piece_with(m, twiddles, a, piece);
-    }
-    forward_rest_with(m, twiddles, a);
-}
-
-/// What [`forward`] does to one piece of both rows before it sweeps the whole rows.
-#[inline(always)]
-pub(crate) fn forward_piece<L: Lanes>(
-    l: L,
-    twiddles: &VectorTwiddles<L::Transform>,
-    a: &mut [u64],
-    piece: usize,
-) {
-    forward_piece_with(l.transform(twiddles.modulus), twiddles, a, piece);
-}
-
-/// [`forward_piece`] by an arithmetic.
-#[inline(always)]
-fn forward_piece_with<B: Butterflies>(
-    m: B,
-    twiddles: &VectorTwiddles<B>,
-    a: &mut [u64],
-    piece: usize,
-) {
     let half = a.len() / 2;
     let log_half = half.trailing_zeros();
     assert!(half >= 64 && twiddles.row(0).len() == half);
     let (first, second) = a.split_at_mut(half);
     let log_piece = log_piece(log_half);
-    let (start, words) = (piece << log_piece, 1 << log_piece);
-    let (top, bottom) = (&mut first[start..][..words], &mut second[start..][..words]);
-    first_stages(m, twiddles, top, bottom);
-    for (r, row) in [top, bottom].into_iter().enumerate() {
-        stages(m, twiddles.row(r), row, 3, log_piece, log_piece == log_half);
+    let piece = 1 << log_piece;
+    for start in (0..half).step_by(piece) {
+        let (top, bottom) = (&mut first[start..][..piece], &mut second[start..][..piece]);
+        first_stages(m, twiddles, top, bottom);
+        for (r, row) in [top, bottom].into_iter().enumerate() {
+            stages(m, twiddles.row(r), row, 3, log_piece, log_piece == log_half);
+        }
     }
-}
-
-/// What [`forward`] does after all pieces.
-#[inline(always)]
-pub(crate) fn forward_rest<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a: &mut [u64]) {
-    forward_rest_with(l.transform(twiddles.modulus), twiddles, a);
-}
-
-/// [`forward_rest`] by an arithmetic.
-#[inline(always)]
-fn forward_rest_with<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, a: &mut [u64]) {
-    let half = a.len() / 2;
-    let log_half = half.trailing_zeros();
-    assert!(half >= 64 && twiddles.row(0).len() == half);
-    let (first, second) = a.split_at_mut(half);
-    let log_piece = log_piece(log_half);
     if log_piece < log_half {
         for (r, row) in [first, second].into_iter().enumerate() {
             stages(m, twiddles.row(r), row, log_piece, log_half, true);
@@ -92,26 +48,16 @@ fn forward_rest_with<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, a: &mut
     }
 }
 
-/// From canonical values to canonical coefficients, times what the constants of the last stage say
-/// ([`VectorTwiddles::last`]); `a` has the length of the twiddles, at least 128.
+/// From canonical values to canonical coefficients; `a` has the length of the twiddles, at least
+/// 128.
 #[inline(always)]
-pub(crate) fn inverse<L: Lanes>(
-    l: L,
-    twiddles: &VectorTwiddles<L::Transform>,
-    last: [[u64; 2]; 2],
-    a: &mut [u64],
-) {
-    inverse_with(l.transform(twiddles.modulus), twiddles, last, a);
+pub(crate) fn inverse<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a: &mut [u64]) {
+    inverse_with(l.transform(twiddles.modulus), twiddles, a);
 }
 
 /// [`inverse`] by an arithmetic.
 #[inline(always)]
-pub(super) fn inverse_with<B: Butterflies>(
-    m: B,
-    twiddles: &VectorTwiddles<B>,
-    last: [[u64; 2]; 2],
-    a: &mut [u64],
-) {
+pub(super) fn inverse_with<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, a: &mut [u64]) {
     let half = a.len() / 2;
     let log_half = half.trailing_zeros();
     assert!(half >= 64 && twiddles.row(0).len() == half);
@@ -129,6 +75,6 @@ pub(super) fn inverse_with<B: Butterflies>(
         for (r, row) in [&mut *top, &mut *bottom].into_iter().enumerate() {
             stages_back(m, twiddles.row(1 - r), row, 3, log_piece, log_piece == log_half);
         }
-        last_stages(m, twiddles, last, top, bottom);
+        last_stages(m, twiddles, top, bottom);
     }
 }

@@ -1,7 +1,7 @@
 //! Plaintexts whose evaluations repeat, and linear combinations with them.
 
 use std::collections::BTreeSet;
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{DerefMut, Range};
 
 use everlevel_arith::kernels::MAX_TERMS;
 use everlevel_arith::{Axes, Modulus, NttTable, TensorTable, scatter_natural};
@@ -26,27 +26,7 @@ pub struct Diagonal {
     row: usize,
     period: usize,
     basis: Basis,
-    limbs: Vec<Values>,
-}
-
-/// The values of a diagonal modulo one prime.
-enum Values {
-    /// As many as the degree, which are read from memory at every use: a limb, as the polynomials
-    /// that they are multiplied by, so on huge pages, in whole cache lines, and at another offset
-    /// in its page than the other diagonals of a sum.
-    Limb(Limb),
-    /// Fewer, which repeat and stay in a cache.
-    Short(Vec<u64>),
-}
-
-impl Deref for Values {
-    type Target = [u64];
-    fn deref(&self) -> &[u64] {
-        match self {
-            Values::Limb(limb) => limb,
-            Values::Short(words) => words,
-        }
-    }
+    limbs: Vec<Vec<u64>>,
 }
 
 impl Diagonal {
@@ -88,7 +68,7 @@ impl Cpu {
         &self,
         coefficients: &[i64],
         basis: Basis,
-    ) -> Result<(usize, usize, Vec<Values>), RingError> {
+    ) -> Result<(usize, usize, Vec<Vec<u64>>), RingError> {
         let ring = &self.ring;
         let len = coefficients.len();
         let half = ring.degree() / 2;
@@ -102,13 +82,9 @@ impl Cpu {
             self.kernels.from_signed(q, &mut small, &stored);
             let root = q.pow(ring.root(i), (ring.degree() / len) as u64);
             NttTable::new(q, log, root, self.backend())?.forward(&mut small);
-            let value = |k: usize| small[k / period * (len / 2) + k % period % (len / 2)];
-            if 2 * period < ring.degree() {
-                return Ok(Values::Short((0..2 * period).map(value).collect()));
-            }
-            let mut limb = self.limb();
-            limb.iter_mut().enumerate().for_each(|(k, x)| *x = value(k));
-            Ok(Values::Limb(limb))
+            Ok((0..2 * period)
+                .map(|k| small[k / period * (len / 2) + k % period % (len / 2)])
+                .collect())
         };
         Ok((half, period, basis.iter().map(limb).collect::<Result<_, RingError>>()?))
     }
@@ -120,7 +96,7 @@ impl Cpu {
         axes: &Axes,
         coefficients: &[i64],
         basis: Basis,
-    ) -> Result<(usize, usize, Vec<Values>), RingError> {
+    ) -> Result<(usize, usize, Vec<Vec<u64>>), RingError> {
         let ring = &self.ring;
         let lines = ring.degree() / coefficients.len();
         let fitting = |c: &usize| lines.is_multiple_of(*c) && c * coefficients.len() <= CHUNK;
@@ -129,7 +105,7 @@ impl Cpu {
             let mut line = vec![0; coefficients.len()];
             self.kernels.from_signed(ring.modulus(i), &mut line, coefficients);
             self.last_axes_table(axes, coefficients.len(), i)?.forward(&mut line);
-            Ok(Values::Short(line.repeat(copies)))
+            Ok(line.repeat(copies))
         };
         let limbs = basis.iter().map(limb).collect::<Result<_, RingError>>()?;
         Ok((ring.degree(), copies * coefficients.len(), limbs))

@@ -1,14 +1,11 @@
 //! Conversion between bases: exact centered lifts.
 
-use std::ops::Range;
-
-use everlevel_arith::NttTable;
 use rayon::prelude::*;
 
 use super::access::{into_limbs, limb, within};
 use super::limb::{Limb, Limbs};
-use super::places::{Blocks, inside};
-use super::processor::{CHUNK, Cpu, Made, chunks};
+use super::places::inside;
+use super::processor::{CHUNK, Cpu, chunks};
 use super::timings::Work;
 use crate::basis::Basis;
 use crate::poly::{Coeff, Eval, Poly, Representation};
@@ -48,8 +45,12 @@ impl CenteredLift {
             .map(|&i| {
                 let _timer = cpu.time(work);
                 let mut limb = limb(x, i).clone();
-                let factor = Self::term_factor(&cpu.ring, basis, i, scale(i));
-                cpu.inverse_limb_times(i, &mut limb, factor);
+                cpu.inverse_limb(i, &mut limb);
+                cpu.kernels.scalar_mul_assign(
+                    cpu.ring.modulus(i),
+                    &mut limb,
+                    Self::term_factor(&cpu.ring, basis, i, scale(i)),
+                );
                 limb
             })
             .collect();
@@ -106,9 +107,9 @@ impl CenteredLift {
     /// else coefficients.
     pub(super) fn spread(&self, cpu: &Cpu, targets: &[(usize, u64)], transform: bool) -> Vec<Limb> {
         let lifts = std::slice::from_ref(self);
-        let mut limbs = Self::spread_each(lifts, cpu, targets, transform, |i, limbs, made| {
+        let mut limbs = Self::spread_each(lifts, cpu, targets, |i, limbs| {
             if transform {
-                limbs.iter_mut().for_each(|limb| cpu.forward_from(i, limb, made));
+                limbs.iter_mut().for_each(|limb| cpu.forward_limb(i, limb));
             }
         });
         limbs.pop().expect("one polynomial")
@@ -117,14 +118,12 @@ impl CenteredLift {
     /// v of several polynomials over one basis modulo the primes of `target`, as coefficients.
     pub(super) fn spread_coeff(lifts: &[Self], cpu: &Cpu, target: Basis) -> Vec<Poly<Coeff>> {
         let targets: Vec<(usize, u64)> = target.iter().map(|i| (i, 1)).collect();
-        let polynomials = Self::spread_each(lifts, cpu, &targets, false, |_, _, _| {});
+        let polynomials = Self::spread_each(lifts, cpu, &targets, |_, _| {});
         polynomials.into_iter().map(|limbs| cpu.poly(target, limbs)).collect()
     }
 
-    /// [`CenteredLift::spread`] for several polynomials over one basis. `finish(i, limbs, made)`
-    /// gets those of all of them modulo prime i while they are in cache: coefficients, or what the
-    /// first step of their forward transforms has made of these, which it may only be if
-    /// `transform`.
+    /// [`CenteredLift::spread`] for several polynomials over one basis. `finish(i, limbs)` gets the
+    /// coefficients of all of them modulo prime i while these are in cache.
     ///
     /// Several primes at a time go over the terms chunk by chunk, so that those are read from the
     /// second-level cache and not once more from memory for every prime.
@@ -135,95 +134,36 @@ impl CenteredLift {
         lifts: &[Self],
         cpu: &Cpu,
         targets: &[(usize, u64)],
-        transform: bool,
-        finish: impl Fn(usize, &mut [Limb], Made) + Sync,
+        finish: impl Fn(usize, &mut [Limb]) + Sync,
     ) -> Vec<Vec<Limb>> {
-        let groups = targets.len().div_ceil((LIMBS_AT_ONCE / lifts.len()).max(1)).max(1);
-        let blocks = cpu.blocks(groups);
+        let at_once = (LIMBS_AT_ONCE / lifts.len()).max(1);
+        let blocks = cpu.blocks(targets.len().div_ceil(at_once));
         let group = |targets: &[(usize, u64)]| {
             let mut out: Vec<Vec<Limb>> =
                 targets.iter().map(|_| lifts.iter().map(|_| cpu.limb()).collect()).collect();
-            let weights: Vec<Vec<u64>> = targets
+            let weights: Vec<_> = targets
                 .iter()
                 .map(|&(i, factor)| lifts[0].weights(&cpu.ring, cpu.ring.modulus(i), factor))
                 .collect();
-            let tables: Option<Vec<&NttTable>> = match transform && blocks.whole() {
-                true => targets.iter().map(|&(i, _)| cpu.in_pieces(i)).collect(),
-                false => None,
-            };
-            let made = match tables {
-                Some(tables) => Self::write_pieces(lifts, cpu, &tables, &weights, &mut out),
-                None => Self::write_blocks(lifts, cpu, targets, &weights, &mut out, blocks),
-            };
-            out.par_iter_mut().zip(targets).for_each(|(limbs, &(i, _))| finish(i, limbs, made));
-            out
-        };
-        // As even as possible: the end of a region waits for the largest group.
-        let at_once = targets.len().div_ceil(groups).max(1);
-        by_polynomial(lifts.len(), targets.par_chunks(at_once).flat_map(group).collect())
-    }
-
-    /// Writes `factor` * v of each lift modulo some primes, as coefficients.
-    fn write_blocks(
-        lifts: &[Self],
-        cpu: &Cpu,
-        targets: &[(usize, u64)],
-        weights: &[Vec<u64>],
-        out: &mut [Vec<Limb>],
-        blocks: Blocks,
-    ) -> Made {
-        blocks.together(out.iter_mut().flatten(), |places, outs| {
-            let _timer = cpu.time(lifts[0].work);
-            for range in chunks(places.clone(), CHUNK) {
-                let to = inside(&range, &places);
-                for (k, lift) in lifts.iter().enumerate() {
-                    let views = lift.views(&range);
-                    let outs = outs.chunks_mut(lifts.len());
-                    for ((outs, weights), &(i, _)) in outs.zip(weights).zip(targets) {
-                        let (q, out) = (cpu.ring.modulus(i), &mut outs[k][to.clone()]);
-                        cpu.kernels.weighted_sum(q, out, &views, weights);
-                    }
-                }
-            }
-        });
-        Made::Nothing
-    }
-
-    /// Writes `factor` * v of each lift modulo some primes, the tables of which are given, and
-    /// makes the first step of their forward transforms: piece by piece, so that this finds the
-    /// coefficients in the nearest cache, and the terms are read once for all primes.
-    fn write_pieces(
-        lifts: &[Self],
-        cpu: &Cpu,
-        tables: &[&NttTable],
-        weights: &[Vec<u64>],
-        out: &mut [Vec<Limb>],
-    ) -> Made {
-        // The degree, and so the pieces, are the same modulo every prime.
-        for piece in 0..tables.first().map_or(0, |table| table.pieces()) {
-            let places = tables[0].places_of(piece);
-            for (k, lift) in lifts.iter().enumerate() {
-                let views = places.clone().map(|places| lift.views(&places));
-                for ((limbs, weights), table) in out.iter_mut().zip(weights).zip(tables) {
-                    let limb = &mut limbs[k];
-                    {
-                        let _timer = cpu.time(lift.work);
-                        for (places, views) in places.iter().zip(&views) {
-                            let out = &mut limb[places.clone()];
-                            cpu.kernels.weighted_sum(table.modulus(), out, views, weights);
+            blocks.together(out.iter_mut().flatten(), |places, outs| {
+                let _timer = cpu.time(lifts[0].work);
+                for range in chunks(places.clone(), CHUNK) {
+                    let to = inside(&range, &places);
+                    for (k, lift) in lifts.iter().enumerate() {
+                        let views: Vec<&[u64]> =
+                            lift.terms.iter().map(|term| &term[range.clone()]).collect();
+                        let outs = outs.chunks_mut(lifts.len());
+                        for ((outs, weights), &(i, _)) in outs.zip(&weights).zip(targets) {
+                            let (q, out) = (cpu.ring.modulus(i), &mut outs[k][to.clone()]);
+                            cpu.kernels.weighted_sum(q, out, &views, weights);
                         }
                     }
-                    let _timer = cpu.time(Work::Transforms);
-                    table.forward_piece(limb, piece);
                 }
-            }
-        }
-        Made::Pieces
-    }
-
-    /// The terms at some places.
-    fn views(&self, places: &Range<usize>) -> Vec<&[u64]> {
-        self.terms.iter().map(|term| &term[places.clone()]).collect()
+            });
+            out.par_iter_mut().zip(targets).for_each(|(limbs, &(i, _))| finish(i, limbs));
+            out
+        };
+        by_polynomial(lifts.len(), targets.par_chunks(at_once).flat_map(group).collect())
     }
 
     /// What the terms are multiplied by to give `factor` * v modulo `q`.
@@ -327,66 +267,5 @@ impl<R: Representation> Poly<R> {
             from.limbs().0[from.basis().limb_of(i).expect("one of the two holds it")].clone()
         };
         Poly::new(basis, self.degree(), Limbs(basis.iter().map(limb).collect()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use everlevel_arith::{Backend, primes};
-
-    use super::*;
-
-    /// Degrees whose transforms have one piece and several, more primes than are taken at once, one
-    /// and two polynomials, and threads for which places are divided and for which they are not.
-    #[test]
-    fn evaluations_are_transforms_of_coefficients() {
-        for index in [1 << 9, 1 << 15] {
-            let step = Ring::prime_step(index).unwrap();
-            let moduli: Vec<u64> = primes::primes_congruent_one(step, 1 << 50).take(10).collect();
-            let ring = Arc::new(Ring::new(index, &moduli).unwrap());
-            for backend in Backend::available() {
-                let cpu = Cpu::new(ring.clone(), backend).unwrap();
-                for threads in [1, 16] {
-                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-                    let several = ring.degree() == 1 << 14 && backend != Backend::Portable;
-                    pool.build().unwrap().install(|| compare(&cpu, several && threads == 1));
-                }
-            }
-        }
-    }
-
-    /// Compares both ways modulo 8 primes; `pieces` says whether the second one begins transforms.
-    fn compare(cpu: &Cpu, pieces: bool) {
-        let lift = |seed: u64| {
-            let limb = |i: usize| {
-                let (q, mut limb) = (cpu.ring.modulus(i).value(), cpu.limb());
-                for (k, x) in limb.iter_mut().enumerate() {
-                    *x = (k as u64 + 1).wrapping_mul(seed) % q;
-                }
-                limb
-            };
-            let limbs = (0..2).map(limb).collect();
-            CenteredLift::from_coeff(cpu, Basis::of([0, 1]), limbs, Work::ModUp, |_| 1)
-        };
-        let lifts = [lift(0x9E37_79B9_7F4A_7C15), lift(0xBF58_476D_1CE4_E5B9)];
-        let targets: Vec<(usize, u64)> = (2..10).map(|i| (i, i as u64)).collect();
-        for lifts in [&lifts[..1], &lifts[..]] {
-            let expected =
-                CenteredLift::spread_each(lifts, cpu, &targets, false, |i, limbs, made| {
-                    assert!(made == Made::Nothing);
-                    limbs.iter_mut().for_each(|limb| cpu.forward_limb(i, limb));
-                });
-            let found = CenteredLift::spread_each(lifts, cpu, &targets, true, |i, limbs, made| {
-                assert_eq!(made == Made::Pieces, pieces);
-                limbs.iter_mut().for_each(|limb| cpu.forward_from(i, limb, made));
-            });
-            for (found, expected) in found.iter().zip(&expected) {
-                assert_eq!((found.len(), expected.len()), (targets.len(), targets.len()));
-                assert!(found.iter().zip(expected).all(|(x, y)| x[..] == y[..]));
-            }
-            assert_eq!((found.len(), expected.len()), (lifts.len(), lifts.len()));
-        }
     }
 }

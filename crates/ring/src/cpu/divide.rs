@@ -6,23 +6,11 @@ use super::access::limb;
 use super::convert::{CenteredLift, by_polynomial};
 use super::limb::Limb;
 use super::places::Blocks;
-use super::processor::{Cpu, Made};
+use super::processor::Cpu;
 use super::timings::Work;
 use crate::basis::Basis;
-use crate::engine::{Rest, RoundingScale, Sum};
+use crate::engine::{RoundingScale, Sum};
 use crate::poly::{Coeff, Eval, Poly};
-
-/// What is divided, and how.
-struct Division {
-    /// The number of polynomials.
-    count: usize,
-    source: Basis,
-    target: Basis,
-    scale: RoundingScale,
-    /// Whether the quotients are transformed first of all once their remainders are there, so that
-    /// this may begin with these.
-    transform: bool,
-}
 
 impl Cpu {
     /// The sum is made limb by limb where it is divided, for about as many primes as fit the caches
@@ -38,20 +26,17 @@ impl Cpu {
             self.add_coefficients(sum, i, factor, &mut limbs, blocks);
             limbs
         };
-        let staying =
-            |i: usize, factor: Option<u64>, limbs: &mut [Limb], blocks: Blocks, made: Made| {
-                if let Some(factor) = factor {
-                    self.add_coefficients(sum, i, factor, limbs, blocks);
-                }
-                blocks.limbs(limbs, |limb| self.forward_from(i, limb, made));
-                if let Some(factor) = factor {
-                    self.add_evaluations(sum, i, factor, limbs, blocks);
-                }
-            };
-        let coefficients = sum.rest.iter().any(|rest| matches!(rest, Rest::Coefficients(_)));
-        let (count, source, transform) = (sum.rest.len(), sum.basis, !coefficients);
-        let division = Division { count, source, target, scale, transform };
-        let quotients = self.divided(&division, falling, staying);
+        let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb], blocks: Blocks| {
+            if let Some(factor) = factor {
+                self.add_coefficients(sum, i, factor, limbs, blocks);
+            }
+            blocks.limbs(limbs, |limb| self.forward_limb(i, limb));
+            if let Some(factor) = factor {
+                self.add_evaluations(sum, i, factor, limbs, blocks);
+            }
+        };
+        let count = sum.rest.len();
+        let quotients = self.divided(count, sum.basis, target, scale, falling, staying);
         quotients.into_iter().map(|limbs| self.poly(target, limbs)).collect()
     }
 
@@ -62,22 +47,20 @@ impl Cpu {
         target: Basis,
         scale: RoundingScale,
     ) -> Vec<Poly<Coeff>> {
-        let staying =
-            |i: usize, factor: Option<u64>, limbs: &mut [Limb], blocks: Blocks, _: Made| {
-                let Some(factor) = factor else { return };
-                let made = self.evaluated(sum, i, factor, blocks);
-                for (limb, made) in limbs.iter_mut().zip(&made) {
-                    blocks.each(limb, |places, out| {
-                        let _timer = self.time(Work::ModDown);
-                        self.kernels.add_assign(self.ring.modulus(i), out, &made[places]);
-                    });
-                }
-            };
+        let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb], blocks: Blocks| {
+            let Some(factor) = factor else { return };
+            let made = self.evaluated(sum, i, factor, blocks);
+            for (limb, made) in limbs.iter_mut().zip(&made) {
+                blocks.each(limb, |places, out| {
+                    let _timer = self.time(Work::ModDown);
+                    self.kernels.add_assign(self.ring.modulus(i), out, &made[places]);
+                });
+            }
+        };
         let falling =
             |i: usize, factor: u64, blocks: Blocks| self.evaluated(sum, i, factor, blocks);
-        let (count, source) = (sum.rest.len(), sum.basis);
-        let division = Division { count, source, target, scale, transform: false };
-        let quotients = self.divided(&division, falling, staying);
+        let count = sum.rest.len();
+        let quotients = self.divided(count, sum.basis, target, scale, falling, staying);
         quotients.into_iter().map(|limbs| self.poly(target, limbs)).collect()
     }
 
@@ -96,17 +79,15 @@ impl Cpu {
             });
             vec![out]
         };
-        let staying =
-            |i: usize, factor: Option<u64>, limbs: &mut [Limb], blocks: Blocks, _: Made| {
-                let Some(factor) = factor else { return };
-                let (q, x) = (self.ring.modulus(i), limb(x, i));
-                blocks.each(&mut limbs[0], |places, out| {
-                    let _timer = self.time(Work::ModDown);
-                    self.kernels.scalar_mul_add_assign(q, out, &x[places], factor);
-                });
-            };
-        let division = Division { count: 1, source: x.basis(), target, scale, transform: false };
-        let mut quotient = self.divided(&division, falling, staying);
+        let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb], blocks: Blocks| {
+            let Some(factor) = factor else { return };
+            let x = limb(x, i);
+            blocks.each(&mut limbs[0], |places, out| {
+                let _timer = self.time(Work::ModDown);
+                self.kernels.scalar_mul_add_assign(self.ring.modulus(i), out, &x[places], factor);
+            });
+        };
+        let mut quotient = self.divided(1, x.basis(), target, scale, falling, staying);
         self.poly(target, quotient.pop().expect("one polynomial"))
     }
 
@@ -118,16 +99,18 @@ impl Cpu {
         limbs
     }
 
-    /// The limbs of quotients. `falling(i, factor, blocks)` gives `factor` times the coefficients
-    /// of the dividends modulo a prime that is dropped; `staying(i, factor, limbs, blocks, made)`
-    /// adds `factor` times the dividends (None: the prime is a new one) to -beta v / D, of which it
-    /// gets the coefficients, or what the first step of their forward transforms has made of these.
-    /// They may divide their places into the blocks.
+    /// The limbs of `count` quotients. `falling(i, factor, blocks)` gives `factor` times the
+    /// coefficients of the dividends modulo a prime that is dropped; `staying(i, factor, limbs,
+    /// blocks)` adds `factor` times the dividends (None: the prime is a new one) to -beta v / D, of
+    /// which it gets the coefficients. They may divide their places into the blocks.
     fn divided(
         &self,
-        &Division { count, source, target, scale, transform }: &Division,
+        count: usize,
+        source: Basis,
+        target: Basis,
+        scale: RoundingScale,
         falling: impl Fn(usize, u64, Blocks) -> Vec<Limb> + Sync,
-        staying: impl Fn(usize, Option<u64>, &mut [Limb], Blocks, Made) + Sync,
+        staying: impl Fn(usize, Option<u64>, &mut [Limb], Blocks) + Sync,
     ) -> Vec<Vec<Limb>> {
         let ring = &self.ring;
         let (added, dropped) = (target.minus(source), source.minus(target));
@@ -152,8 +135,8 @@ impl Cpu {
             (i, q.neg(q.mul(ring.inverse_product(dropped, i), q.reduce_u128(scale.beta))))
         };
         let targets: Vec<(usize, u64)> = target.iter().map(minus_beta).collect();
-        CenteredLift::spread_each(&lifts, self, &targets, transform, |i, limbs, made| {
-            staying(i, factor(i), limbs, kept_blocks, made);
+        CenteredLift::spread_each(&lifts, self, &targets, |i, limbs| {
+            staying(i, factor(i), limbs, kept_blocks);
         })
     }
 }

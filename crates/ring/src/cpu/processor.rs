@@ -37,15 +37,6 @@ enum Table {
     Axes(Box<TensorTable>),
 }
 
-/// What was made of the forward transform of a limb.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Made {
-    /// Nothing: the limb has coefficients.
-    Nothing,
-    /// The first step, piece by piece ([`NttTable::forward_piece`]).
-    Pieces,
-}
-
 /// Words that one kernel call covers where several passes go over the same words.
 pub(super) const CHUNK: usize = 2048;
 
@@ -122,28 +113,6 @@ impl Cpu {
         }
     }
 
-    /// The transform modulo the prime at `position`, if its first step has several pieces.
-    pub(super) fn in_pieces(&self, position: usize) -> Option<&NttTable> {
-        match &self.tables[position] {
-            Table::PowerOfTwo(table) if table.pieces() > 1 => Some(table),
-            _ => None,
-        }
-    }
-
-    /// What is left of a forward transform modulo the prime at `position`.
-    ///
-    /// # Panics
-    /// If pieces were made of a transform that has only one.
-    pub(super) fn forward_from(&self, position: usize, limb: &mut [u64], made: Made) {
-        if made == Made::Nothing {
-            return self.forward_limb(position, limb);
-        }
-        let table = self.in_pieces(position).expect("a transform of which pieces were made");
-        let _timer = self.time(Work::Transforms);
-        self.transforms.fetch_add(1, Ordering::Relaxed);
-        table.forward_rest(limb);
-    }
-
     /// Evaluations to coefficients modulo the prime at `position`.
     pub fn inverse_limb(&self, position: usize, limb: &mut [u64]) {
         let _timer = self.time(Work::Transforms);
@@ -151,22 +120,6 @@ impl Cpu {
         match &self.tables[position] {
             Table::PowerOfTwo(table) => table.inverse(limb),
             Table::Axes(table) => table.inverse(limb),
-        }
-    }
-
-    /// Evaluations to `factor` times the coefficients modulo the prime at `position`; the factor is
-    /// a residue. For powers of two without a pass of its own.
-    pub(super) fn inverse_limb_times(&self, position: usize, limb: &mut [u64], factor: u64) {
-        match &self.tables[position] {
-            Table::PowerOfTwo(table) => {
-                let _timer = self.time(Work::Transforms);
-                self.transforms.fetch_add(1, Ordering::Relaxed);
-                table.inverse_times(limb, factor);
-            }
-            Table::Axes(_) => {
-                self.inverse_limb(position, limb);
-                self.kernels.scalar_mul_assign(self.ring.modulus(position), limb, factor);
-            }
         }
     }
 
