@@ -66,10 +66,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.compared(Operand::Column(x), Operand::Public(0), Question::Sign)
     }
 
-    /// Whether a = b, as 0 or 1. It costs 7 products and 5 relinearizations for each digit, at depth
-    /// 5, and with a public integer 6 products and 4 or 5 relinearizations, at depth 4; then a tree
-    /// of products or, if the capacity does not suffice for that, a table on the number of digits
-    /// that differ.
+    /// Whether a = b, as 0 or 1. It costs 7 products and 5 relinearizations for each digit, at
+    /// depth 5, and with a public integer 6 products and 4 or 5 relinearizations, at depth 4; then
+    /// a tree of products or, if the capacity does not suffice for that, a table on the number of
+    /// digits that differ.
     ///
     /// # Errors
     /// As [`Integers::lt`].

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::methods::{self, Compared};
 use crate::ltv::{degree, log2_q_of_paper, seconds_by_windows, seconds_of_paper};
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, column};
-use crate::report::parts::add;
+use crate::report::parts::{add, shown};
 use crate::report::plan::AES;
 use crate::report::plot::Plot;
 use crate::report::records::Records;
@@ -49,17 +49,14 @@ fn paper(r: &Value) -> Option<f64> {
     seconds_of_paper(degree(&r.text("params"))?)
 }
 
-/// log2 of the modulus that the paper begins with on the ring of a run.
-fn modulus_of_paper(r: &Value) -> Option<f64> {
-    log2_q_of_paper(degree(&r.text("params"))?)
-}
-
-/// The same of the run, marked where it does not round to the paper's.
-fn first_modulus(r: &Value) -> Cell {
-    let value = r.number("modulus_bits_after_each_round.0");
-    match value.zip(modulus_of_paper(r)) {
-        Some((here, paper)) => Cell { text: marked_number(here, paper, 0), value },
-        None => Cell::digits(value, 0),
+/// log2 of the modulus that the paper begins with on the ring of a run, and of the run's, marked
+/// where it does not round to the paper's.
+fn first_moduli(r: &Value) -> String {
+    let here = r.number("modulus_bits_after_each_round.0");
+    let paper = degree(&r.text("params")).and_then(log2_q_of_paper);
+    match (paper, here) {
+        (Some(paper), Some(here)) => format!("{paper:.0} / {}", marked_number(here, paper, 0)),
+        (_, here) => format!("– / {}", shown(here.map(f64::round))),
     }
 }
 
@@ -93,8 +90,7 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
         column("", "method", Kind::Text),
         column("", "threads", Kind::Number),
         column("", "blocks", Kind::Number),
-        column("log q0", "paper", Kind::Paper),
-        column("log q0", "here", Kind::Here),
+        column("", "log q0, paper / here", Kind::Text),
         column("seconds", "paper", Kind::Paper),
         column("seconds", "here", Kind::Here),
         column("seconds", "here ÷ paper", Kind::Ratio),
@@ -119,8 +115,7 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
             Cell::text(method(r)),
             Cell::exact(r.number("threads")),
             Cell::exact(r.number("blocks")),
-            Cell::exact(modulus_of_paper(r)),
-            first_modulus(r),
+            Cell::text(first_moduli(r)),
             Cell::exact(paper(r)),
             Cell::number(r.number("seconds_total")),
             Cell::ratio(r.number("seconds_total"), paper(r)),

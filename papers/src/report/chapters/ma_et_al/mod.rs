@@ -32,6 +32,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     chapter.figure(figures::degrees_drawn(records));
     add(&mut chapter, sets(records));
     add(&mut chapter, general(records));
+    add(&mut chapter, capacities(records));
     add(&mut chapter, keys(records));
     let sets = figures::sets(records);
     let beside = figures::beside_others(&sets);
@@ -200,12 +201,6 @@ fn general(records: &Records<'_>) -> Table {
         column("", "set", Kind::Text),
         column("", "removal", Kind::Text),
         column("", "n", Kind::Number),
-        column("bits initial", "paper", Kind::Paper),
-        column("bits initial", "here", Kind::Here),
-        column("bits linear", "paper", Kind::Paper),
-        column("bits linear", "here", Kind::Here),
-        column("bits digits", "paper", Kind::Paper),
-        column("bits digits", "here", Kind::Here),
         column("bits remaining", "paper", Kind::Paper),
         column("bits remaining", "here", Kind::Here),
         column("linear, seconds", "paper", Kind::Paper),
@@ -229,12 +224,6 @@ fn general(records: &Records<'_>) -> Table {
             Cell::text(starred(r)),
             removal(r),
             Cell::exact(r.number("n")),
-            Cell::exact(paper("capacity.0")),
-            Cell::digits(r.number("capacity_initial"), 0),
-            Cell::exact(paper("capacity.1")),
-            Cell::digits(r.number("capacity_linear"), 0),
-            Cell::exact(paper("capacity.2")),
-            Cell::digits(r.number("capacity_digits"), 0),
             Cell::exact(paper("capacity.3")),
             Cell::digits(r.number("capacity_remaining"), 0),
             Cell::exact(paper("seconds.0")),
@@ -265,6 +254,32 @@ fn general(records: &Records<'_>) -> Table {
     let mut table = records.table(T6, "Table 6: general bootstrapping", &columns, rows, &notes);
     table.notes.extend(records.not_comparable());
     table
+}
+
+/// The bits of capacity after each part of a bootstrapping.
+fn capacities(records: &Records<'_>) -> Table {
+    const PARTS: [(&str, &str); 4] = [
+        ("initial", "before it"),
+        ("linear", "after the linear maps"),
+        ("digits", "after the digits"),
+        ("remaining", "remaining"),
+    ];
+    let mut columns = vec![column("", "set", Kind::Text), column("", "removal", Kind::Text)];
+    for (_, name) in PARTS {
+        columns.push(column(name, "paper", Kind::Paper));
+        columns.push(column(name, "here", Kind::Here));
+    }
+    let row = |r: &Value| {
+        let mut cells = vec![Cell::text(starred(r)), removal(r)];
+        for (i, (part, _)) in PARTS.iter().enumerate() {
+            cells.push(Cell::exact(r.number(&format!("paper.capacity.{i}"))));
+            cells.push(Cell::digits(r.number(&format!("capacity_{part}")), 0));
+        }
+        cells
+    };
+    let rows = by_set(records).into_iter().map(row).collect();
+    let title = "Table 6: bits of capacity";
+    Table { id: format!("{T6}-bits"), ..records.table(T6, title, &columns, rows, &[]) }
 }
 
 /// What the plans and the keys of table 6 are, beside its times.
