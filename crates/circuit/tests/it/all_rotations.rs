@@ -92,12 +92,14 @@ fn bounds_hold_and_transforms_are_foretold() {
         let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
         let x = secret.encrypt(&plain, &mut rng).unwrap();
         let before = scheme.cost();
+        rotations.rotate(&scheme, x.clone(), |_, _| Ok::<(), CircuitError>(())).unwrap();
+        // Decryption would count, too.
+        assert_eq!((scheme.cost() - before).transforms, dry.cost().transforms);
         let last = rotated(&scheme, &rotations, &x, &values, |x| {
             let (noise, bound) = (secret.measure_noise(x).unwrap(), scheme.noise_bound_bits(x));
             assert!(noise <= bound && bound <= noise + 12.0, "{noise} {bound}");
             secret.decrypt(x).unwrap().decode(&params).unwrap()
         });
-        assert_eq!((scheme.cost() - before).transforms, dry.cost().transforms);
         assert_eq!(scheme.noise_bound_bits(&last), dry.noise_bound_bits(&foretold.unwrap()));
     }
 }
