@@ -260,9 +260,8 @@ mod tests {
             for (k, state) in states.iter().enumerate() {
                 let mut opened: Vec<_> = state.iter().map(open).collect();
                 for (i, block) in blocks.iter_mut().enumerate() {
-                    if let (place, slot) = placement.place(i)
-                        && place == k
-                    {
+                    let (place, slot) = placement.place(i);
+                    if place == k {
                         *block = opened[slot];
                     }
                 }
