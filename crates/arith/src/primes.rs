@@ -8,22 +8,26 @@ fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(m)) as u64
 }
 
+/// base^exponent with products by `mul`, whose neutral element is `one`.
+fn power(base: u64, mut exponent: u64, one: u64, mul: impl Fn(u64, u64) -> u64) -> u64 {
+    let (mut result, mut square) = (one, base);
+    while exponent != 0 {
+        if exponent & 1 == 1 {
+            result = mul(result, square);
+        }
+        square = mul(square, square);
+        exponent >>= 1;
+    }
+    result
+}
+
 /// base^exponent mod m, for any m > 0.
-pub(crate) fn pow_mod(base: u64, mut exponent: u64, m: u64) -> u64 {
+pub(crate) fn pow_mod(base: u64, exponent: u64, m: u64) -> u64 {
     // Its constants take as long as a few products by division.
     if let Ok(modulus) = Modulus::new(m) {
         return modulus.pow(base % m, exponent);
     }
-    let mut result = 1 % m;
-    let mut square = base % m;
-    while exponent != 0 {
-        if exponent & 1 == 1 {
-            result = mul_mod(result, square, m);
-        }
-        square = mul_mod(square, square, m);
-        exponent >>= 1;
-    }
-    result
+    power(base % m, exponent, 1 % m, |a, b| mul_mod(a, b, m))
 }
 
 /// The greatest common divisor; that of 0 and b is b.
@@ -76,14 +80,7 @@ fn passes_all(n: u64, mul: impl Fn(u64, u64) -> u64) -> bool {
     let twos = (n - 1).trailing_zeros();
     let odd = (n - 1) >> twos;
     SMALL_PRIMES.iter().all(|&base| {
-        let (mut x, mut square, mut rest) = (1, base, odd);
-        while rest != 0 {
-            if rest & 1 == 1 {
-                x = mul(x, square);
-            }
-            square = mul(square, square);
-            rest >>= 1;
-        }
+        let mut x = power(base, odd, 1, &mul);
         if x == 1 || x == n - 1 {
             return true;
         }
