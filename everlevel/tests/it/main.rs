@@ -17,6 +17,7 @@ mod interrupted;
 mod made_sets;
 mod mistakes;
 mod orders;
+mod plan_checks;
 mod plan_levels;
 mod plans;
 mod program;
