@@ -164,11 +164,11 @@ impl Requirements {
         Ok(candidates[0].params.clone())
     }
 
-    /// The indices of the rings over which sets are constructed, by degree: those of powers of two
-    /// with the required number of slots or, if there are none, for every step of degrees the odd
-    /// one with the cheapest transforms. Sets that bootstrap are made over those of degree 2^14 to
-    /// 2^16. There are none if no ring has so many slots ([`Requirements::exceeds_rings`]). Takes up
-    /// to a few seconds.
+    /// The indices of the rings over which sets are constructed, by degree: powers of two with the
+    /// required number of slots or, if there are none, for every step of degrees the odd index with
+    /// the cheapest transforms. Sets that bootstrap are made over those of degree 2^14 to 2^16. It
+    /// is empty if no ring has so many slots ([`Requirements::exceeds_rings`]). Takes up to a few
+    /// seconds.
     ///
     /// # Errors
     /// A plaintext modulus that is not a power of a prime; no slots, or a depth of 0.
