@@ -245,19 +245,3 @@ impl Datasheet {
 pub fn power(p: u64, r: u32) -> String {
     if r == 1 { p.to_string() } else { format!("{p}^{r}") }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn recorded_measurements_are_of_sets_that_bootstrap() {
-        for (name, measured) in Measured::recorded().unwrap() {
-            let spec = everlevel_scheme::params::spec(&name).unwrap();
-            assert!(
-                spec.bootstrap.is_some() && measured.seconds > 0.0 && measured.date.len() >= 10,
-                "{name}"
-            );
-        }
-    }
-}

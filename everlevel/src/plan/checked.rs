@@ -52,7 +52,7 @@ impl Plan {
 
     /// Whether all arguments were made in one of the ways that the keys of the plan are for:
     /// encrypted with the secret key at the levels of the plan, or so at the top and switched down.
-    pub(super) fn made(
+    fn made(
         &self,
         params: &Params,
         estimate: &Estimate,

@@ -118,32 +118,3 @@ fn takes_no_more(x: &Estimate, than: &Estimate) -> bool {
         && own.seconds <= 1.01 * most.seconds
         && x.memory_bytes() <= than.memory_bytes()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::Plan;
-    use everlevel_integers::Type;
-    use everlevel_scheme::OptIn;
-
-    /// What is used late is encrypted lower than what is compared first, and what is not used at
-    /// all at the lowest level.
-    #[test]
-    fn arguments_have_levels_of_their_own() {
-        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
-        let plan = Plan::trace(|g| {
-            let [first, late, _] =
-                ["first", "late", "never"].map(|name| g.input(name, Type::U8, 4));
-            g.output("y", &first.lt(9).select(&late, 7));
-            Ok(())
-        });
-        let estimate = plan.unwrap().explain(&params).unwrap();
-        assert!(!estimate.bootstraps);
-        let [first, late, never] = ["first", "late", "never"].map(|x| level_of(&estimate, x));
-        let top = params.chain().top();
-        assert!(never < late && late < first && first < top, "{estimate}");
-        assert_eq!(level_of(&estimate, "unknown"), top);
-        let bytes = |i: usize| estimate.inputs[i].bytes;
-        assert!(bytes(2) < bytes(1) && bytes(1) < bytes(0), "{estimate}");
-    }
-}

@@ -3,8 +3,8 @@
 mod checked;
 pub(crate) mod estimates;
 pub(crate) mod levels;
-#[cfg(test)]
-mod tests;
+#[cfg(feature = "unstable")]
+mod schedule;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

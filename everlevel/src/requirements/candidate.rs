@@ -75,11 +75,12 @@ pub(super) fn evaluate_leveled(
     ))
 }
 
+/// The set of a dry run of its bootstrapping.
 pub(super) fn evaluate_bootstrapped(
-    params: &Params,
+    planner: &KeyPlanner,
     model: &impl Fn(&Params) -> TimeModel,
 ) -> Result<Candidate, Error> {
-    let planner = KeyPlanner::new(params)?;
+    let params = &planner.params;
     let model = model(params);
     let latency = model.seconds(&planner.cost);
     let multiplications = planner.multiplications_after();

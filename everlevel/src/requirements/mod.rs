@@ -9,6 +9,7 @@ use everlevel_scheme::params;
 use everlevel_scheme::{OptIn, Params, SchemeError};
 
 use crate::error::Error;
+use crate::planner::KeyPlanner;
 pub use candidate::{Candidate, Minimize};
 use candidate::{evaluate_bootstrapped, evaluate_leveled};
 use made::{bootstrapped_set, largest_exponent, leveled_set};
@@ -95,21 +96,63 @@ impl Requirements {
         &self,
         model: impl Fn(&Params) -> TimeModel,
     ) -> Result<Vec<Candidate>, Error> {
-        let (p, r) = prime_power(self.plain_modulus).ok_or_else(|| {
-            self.unmet("plain_modulus: expected a power of a prime below 2^50, of at most 2^64")
-        })?;
-        if self.slots == 0 {
-            return Err(self.unmet("slots = 0: expected at least 1"));
-        }
-        let mut found = match self.depth {
-            Depth::Levels(0) => {
-                return Err(self.unmet("depth = 0: expected at least one multiplication"));
+        let (p, r) = self.checked()?;
+        let found = match self.depth {
+            Depth::Levels(depth) => {
+                let found = leveled(p, r, depth, &self.places(p)?, &model)?;
+                if found.is_empty() {
+                    return Err(self.unmet(
+                        "no ring up to degree 2^17 has room for that many multiplications at 128 \
+                         bits: choose depth unlimited",
+                    ));
+                }
+                found
             }
-            Depth::Levels(depth) => self.leveled(p, r, depth, &model)?,
-            Depth::Unlimited => self.unlimited(p, r, &model)?,
+            Depth::Unlimited => {
+                let named = self.named(p, r, &model)?;
+                if named.is_empty() { self.made_over_any(p, r, &model)? } else { named }
+            }
         };
-        found.sort_by(|a, b| a.score(self.minimize).total_cmp(&b.score(self.minimize)));
-        Ok(found)
+        Ok(self.sorted(found))
+    }
+
+    /// The sets that are constructed over the ring of an index, the best first: for a bounded depth
+    /// with several key-switching gadgets, for unlimited depth one set. They are for rings that
+    /// [`Requirements::candidates`] does not choose, and show what a ring has room for; sets that
+    /// have a name are not among them.
+    ///
+    /// # Errors
+    /// An index without a ring, or whose ring has too few slots; as [`Requirements::candidates`].
+    #[cfg(feature = "unstable")]
+    pub fn candidates_over(
+        &self,
+        index: u64,
+        model: impl Fn(&Params) -> TimeModel,
+    ) -> Result<Vec<Candidate>, Error> {
+        let (p, r) = self.checked()?;
+        let (place, slots) = places::single(p, index)?;
+        if slots < self.slots {
+            return Err(self.unmet(&format!(
+                "the ring of index {index} has {slots} slots modulo powers of {p}: ask for fewer, \
+                 or choose another ring"
+            )));
+        }
+        let found = match self.depth {
+            Depth::Levels(depth) => leveled(p, r, depth, &[place], &model)?,
+            Depth::Unlimited => {
+                self.check_bootstrapped()?;
+                let none =
+                    format!("no set that bootstraps could be made over the ring of index {index}");
+                self.made((p, r), &[place], &none, &model)?
+            }
+        };
+        if found.is_empty() {
+            return Err(self.unmet(&format!(
+                "the ring of index {index} has no room for that many multiplications at 128 bits: \
+                 choose depth unlimited, or another ring"
+            )));
+        }
+        Ok(self.sorted(found))
     }
 
     /// The best of the sets that meet the requirements.
@@ -121,6 +164,20 @@ impl Requirements {
         Ok(candidates[0].params.clone())
     }
 
+    /// The indices of the rings over which sets are constructed, by degree: powers of two with the
+    /// required number of slots or, if there are none, for every step of degrees the odd index with
+    /// the cheapest transforms. Sets that bootstrap are made over those of degree 2^14 to 2^16. It
+    /// is empty if no ring has so many slots ([`Requirements::exceeds_rings`]). Takes up to a few
+    /// seconds.
+    ///
+    /// # Errors
+    /// A plaintext modulus that is not a power of a prime; no slots, or a depth of 0.
+    #[cfg(feature = "unstable")]
+    pub fn rings(&self) -> Result<Vec<u64>, Error> {
+        let (p, _) = self.checked()?;
+        Ok(places(p, self.slots)?.into_iter().map(|place| place.index).collect())
+    }
+
     /// Whether no ring over which sets are constructed has the required number of slots modulo
     /// powers of the prime, so that fewer have to be requested, whatever the depth. Takes up to a
     /// few seconds; it is false for a modulus that is not a power of a prime.
@@ -128,6 +185,36 @@ impl Requirements {
     pub fn exceeds_rings(&self) -> bool {
         let Some((p, _)) = prime_power(self.plain_modulus) else { return false };
         places(p, self.slots).is_ok_and(|found| found.is_empty())
+    }
+
+    /// p and r of the plaintext modulus, of requirements that something can meet.
+    fn checked(&self) -> Result<(u64, u32), Error> {
+        let found = prime_power(self.plain_modulus).ok_or_else(|| {
+            self.unmet("plain_modulus: expected a power of a prime below 2^50, of at most 2^64")
+        })?;
+        if self.slots == 0 {
+            return Err(self.unmet("slots = 0: expected at least 1"));
+        }
+        if self.depth == Depth::Levels(0) {
+            return Err(self.unmet("depth = 0: expected at least one multiplication"));
+        }
+        Ok(found)
+    }
+
+    /// Refuses plaintext moduli of which no set bootstraps.
+    fn check_bootstrapped(&self) -> Result<(), Error> {
+        if self.plain_modulus >> 62 == 0 {
+            return Ok(());
+        }
+        Err(self.unmet(
+            "sets that bootstrap have plaintext moduli below 2^62: choose a number of \
+             multiplications",
+        ))
+    }
+
+    fn sorted(&self, mut found: Vec<Candidate>) -> Vec<Candidate> {
+        found.sort_by(|a, b| a.score(self.minimize).total_cmp(&b.score(self.minimize)));
+        found
     }
 
     fn unmet(&self, problem: &str) -> Error {
@@ -157,41 +244,14 @@ impl Requirements {
         Params::new(set.spec().clone().with_used_slots(used).ok()?, OptIn::SecureOnly).ok()
     }
 
-    fn leveled(
-        &self,
-        p: u64,
-        r: u32,
-        depth: u32,
-        model: &impl Fn(&Params) -> TimeModel,
-    ) -> Result<Vec<Candidate>, Error> {
-        let places = places(p, self.slots)?;
-        if places.is_empty() {
-            return Err(self.few_slots(p));
-        }
-        let mut found = Vec::new();
-        let mut degrees = 0;
-        for place in places {
-            let before = found.len();
-            for special in [1, 2, 3, 5] {
-                if let Some(params) = leveled_set(p, r, &place, special, depth) {
-                    found.push(evaluate_leveled(&params, depth, model)?);
-                }
-            }
-            degrees += usize::from(found.len() > before);
-            if degrees == 2 {
-                break;
-            }
-        }
-        if found.is_empty() {
-            return Err(self.unmet(
-                "no ring up to degree 2^17 has room for that many multiplications at 128 bits: \
-                 choose depth unlimited",
-            ));
-        }
-        Ok(found)
+    /// The rings with enough slots.
+    fn places(&self, p: u64) -> Result<Vec<Place>, Error> {
+        let found = places(p, self.slots)?;
+        if found.is_empty() { Err(self.few_slots(p)) } else { Ok(found) }
     }
 
-    fn unlimited(
+    /// The named sets that bootstrap.
+    fn named(
         &self,
         p: u64,
         r: u32,
@@ -206,52 +266,84 @@ impl Requirements {
             // Sets that are insecure by name are refused here.
             let Ok(set) = Params::new(spec, OptIn::SecureOnly) else { continue };
             if set.slots() >= self.slots {
-                found.push(evaluate_bootstrapped(&set, model)?);
+                found.push(evaluate_bootstrapped(&KeyPlanner::new(&set)?, model)?);
                 let fewer = self.with_fewer_slots(&set);
+                let fewer = fewer.and_then(|set| KeyPlanner::new(&set).ok());
                 found.extend(fewer.and_then(|set| evaluate_bootstrapped(&set, model).ok()));
-            }
-        }
-        if found.is_empty() {
-            if self.plain_modulus >> 62 != 0 {
-                return Err(self.unmet(
-                    "sets that bootstrap have plaintext moduli below 2^62: choose a number of \
-                     multiplications",
-                ));
-            }
-            let places = places(p, self.slots)?;
-            if places.is_empty() {
-                return Err(self.few_slots(p));
-            }
-            // Keys of smaller rings leave no room, and those of larger ones take too long.
-            let fitting = |place: &Place| (1 << 14..=1 << 16).contains(&place.degree);
-            let places: Vec<Place> = places.into_iter().filter(fitting).collect();
-            for place in &places {
-                let set = bootstrapped_set(p, r, place);
-                found.extend(set.and_then(|set| evaluate_bootstrapped(&set, model).ok()));
-                if found.len() == MADE {
-                    break;
-                }
-            }
-            if found.is_empty() {
-                return Err(self.not_made(p, r, places.last()));
             }
         }
         Ok(found)
     }
 
+    /// Sets that bootstrap over the rings that are neither too small nor too large.
+    fn made_over_any(
+        &self,
+        p: u64,
+        r: u32,
+        model: &impl Fn(&Params) -> TimeModel,
+    ) -> Result<Vec<Candidate>, Error> {
+        self.check_bootstrapped()?;
+        // Keys of smaller rings leave no room, and those of larger ones take too long.
+        let fitting = |place: &Place| (1 << 14..=1 << 16).contains(&place.degree);
+        let places: Vec<Place> = self.places(p)?.into_iter().filter(fitting).collect();
+        let none = "no named set bootstraps integers modulo this, and none could be made over \
+                    rings of degree 2^14 to 2^16";
+        self.made((p, r), &places, none, model)
+    }
+
+    /// Sets that bootstrap over the first of these rings; the refusal begins with `none`.
+    fn made(
+        &self,
+        (p, r): (u64, u32),
+        places: &[Place],
+        none: &str,
+        model: &impl Fn(&Params) -> TimeModel,
+    ) -> Result<Vec<Candidate>, Error> {
+        let mut found = Vec::new();
+        for place in places {
+            let set = bootstrapped_set(p, r, place);
+            found.extend(set.and_then(|set| evaluate_bootstrapped(&set, model).ok()));
+            if found.len() == MADE {
+                break;
+            }
+        }
+        if found.is_empty() { Err(self.not_made((p, r), places, none)) } else { Ok(found) }
+    }
+
     /// No set that bootstraps modulo p^r could be made; the largest ring has the most room for a
     /// smaller exponent.
-    fn not_made(&self, p: u64, r: u32, largest: Option<&Place>) -> Error {
-        let smaller = largest.and_then(|place| {
+    fn not_made(&self, (p, r): (u64, u32), places: &[Place], none: &str) -> Error {
+        let smaller = places.last().and_then(|place| {
             let exponent = largest_exponent(p, r, place)?;
             Some(format!("; for r = {exponent} one is made over the ring of index {}", place.index))
         });
-        self.unmet(&format!(
-            "no named set bootstraps integers modulo this, and none could be made over rings of \
-             degree 2^14 to 2^16 (p = {p}, r = {r}){}",
-            smaller.unwrap_or_default()
-        ))
+        self.unmet(&format!("{none} (p = {p}, r = {r}){}", smaller.unwrap_or_default()))
     }
+}
+
+/// Sets for a bounded depth over the first two of these rings that have any.
+fn leveled(
+    p: u64,
+    r: u32,
+    depth: u32,
+    places: &[Place],
+    model: &impl Fn(&Params) -> TimeModel,
+) -> Result<Vec<Candidate>, Error> {
+    let mut found = Vec::new();
+    let mut degrees = 0;
+    for place in places {
+        let before = found.len();
+        for special in [1, 2, 3, 5] {
+            if let Some(params) = leveled_set(p, r, place, special, depth) {
+                found.push(evaluate_leveled(&params, depth, model)?);
+            }
+        }
+        degrees += usize::from(found.len() > before);
+        if degrees == 2 {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// (p, r) if this is p^r of at most 2^64 with p below 2^50.
@@ -262,127 +354,5 @@ fn prime_power(modulus: u128) -> Option<(u64, u32)> {
     match everlevel_arith::primes::factor(u64::try_from(modulus).ok()?).as_slice() {
         &[(p, r)] if p >> 50 == 0 => Some((p, r)),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::planner::multiplications_left;
-    use everlevel_scheme::ParamsSpec;
-
-    fn typical(params: &Params) -> TimeModel {
-        TimeModel::typical(params.degree())
-    }
-
-    #[test]
-    fn leveled_sets_do_what_was_asked_and_no_shorter_chain_does() {
-        let wanted = Requirements {
-            plain_modulus: 65537,
-            slots: 1000,
-            depth: Depth::Levels(3),
-            minimize: Minimize::Latency,
-            repeating: false,
-        };
-        let candidates = wanted.candidates(typical).unwrap();
-        for c in &candidates {
-            assert!(
-                c.params.slots() >= 1000
-                    && c.multiplications >= 3
-                    && c.params.plain_modulus() == 65537
-            );
-            assert!(
-                c.params.security().bits() >= 128.0
-                    && c.failure_log2 < -128.0
-                    && !c.params.name().starts_with("insecure")
-            );
-            let spec = c.params.spec().clone();
-            if spec.words > 0 {
-                let shorter =
-                    Params::new(ParamsSpec { words: spec.words - 1, ..spec }, OptIn::SecureOnly)
-                        .unwrap();
-                let (top, noise) = (shorter.chain().top(), shorter.noise());
-                let fresh = noise.fresh(top, 1, noise.bound().fresh_public(65537u64));
-                assert!(multiplications_left(&shorter, &fresh, 0.0) < 3, "{}", c.params.name());
-            }
-        }
-        assert!(candidates.windows(2).all(|w| w[0].latency <= w[1].latency));
-        for minimize in [Minimize::Throughput, Minimize::Memory] {
-            let other = Requirements { minimize, ..wanted }.candidates(typical).unwrap();
-            assert!(
-                other.windows(2).all(|w| w[0].score(minimize) <= w[1].score(minimize))
-                    && other.len() == candidates.len()
-            );
-        }
-    }
-
-    #[test]
-    fn bits_and_their_powers_have_leveled_sets_over_odd_rings() {
-        for (plain_modulus, slots, depth) in
-            [(2, 1000, 10), (256, 500, 3), (257, 1000, 2), (1 << 64, 500, 1)]
-        {
-            let wanted = Requirements::new(plain_modulus).slots(slots).depth(Depth::Levels(depth));
-            let candidates = wanted.candidates(typical).unwrap();
-            for c in &candidates {
-                let params = &c.params;
-                assert!(params.spec().index % 2 == 1 && params.slots() >= slots, "{params:?}");
-                assert_eq!(params.wide_modulus(), plain_modulus);
-                assert!(c.multiplications >= depth as usize && c.failure_log2 < -128.0);
-                assert!(params.security().bits() >= 129.0, "{}", params.name());
-            }
-        }
-    }
-
-    #[test]
-    fn sets_with_no_more_slots_than_are_used_are_faster() {
-        let wanted = Requirements::new(65537).slots(1000).repeating(true);
-        let candidates = wanted.candidates(typical).unwrap();
-        let named = |name: &str| candidates.iter().find(|c| c.params.name() == name).unwrap();
-        let (all, fewer) = (named("bgv-65537-n15"), named("bgv-65537-n15-s1024"));
-        assert_eq!((all.params.slots(), fewer.params.slots()), (32768, 1024));
-        assert!(fewer.latency < all.latency && fewer.bytes < all.bytes, "{fewer:?}, {all:?}");
-        assert!(fewer.multiplications >= 3 && fewer.failure_log2 < -128.0, "{fewer:?}");
-        assert!(fewer.params.security().bits() >= 129.0);
-        // Unless it is said that no more slots are used, no set has fewer.
-        let others = wanted.repeating(false).candidates(typical).unwrap();
-        assert!(others.iter().all(|c| c.params.slot_shape().repetitions() == 1));
-        assert!(2 * others.len() >= candidates.len());
-    }
-
-    #[test]
-    fn requirements_that_nothing_meets_say_why() {
-        let wanted = Requirements {
-            plain_modulus: 65537,
-            slots: 1000,
-            depth: Depth::Levels(3),
-            minimize: Minimize::Memory,
-            repeating: false,
-        };
-        for (changed, problem) in [
-            (Requirements { plain_modulus: 65536 * 3, ..wanted }, "power of a prime"),
-            (Requirements { plain_modulus: 0, ..wanted }, "power of a prime"),
-            (Requirements { plain_modulus: 1 << 65, ..wanted }, "power of a prime"),
-            (
-                Requirements { plain_modulus: 1 << 64, depth: Depth::Unlimited, ..wanted },
-                "below 2^62",
-            ),
-            (Requirements { slots: 0, ..wanted }, "at least 1"),
-            (Requirements { slots: 1 << 20, ..wanted }, "at most"),
-            (Requirements { plain_modulus: 2, slots: 1 << 17, ..wanted }, "ask for fewer"),
-            (Requirements { depth: Depth::Levels(0), ..wanted }, "at least one"),
-            (
-                Requirements {
-                    depth: Depth::Levels(1000),
-                    slots: 1 << 17,
-                    plain_modulus: 786433,
-                    ..wanted
-                },
-                "unlimited",
-            ),
-        ] {
-            let error = changed.candidates(typical).unwrap_err().to_string();
-            assert!(error.contains(problem), "{error}");
-            assert_eq!(changed.exceeds_rings(), error.contains("ask for fewer"), "{error}");
-        }
     }
 }

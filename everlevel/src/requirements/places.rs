@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::indices::{FoundIndex, IndexSearch};
 
 /// A ring with enough slots.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Place {
     /// m.
     pub(super) index: u64,
@@ -16,6 +16,16 @@ pub(super) struct Place {
     pub(super) degree: usize,
     /// Its name in names of sets.
     pub(super) label: String,
+}
+
+impl Place {
+    fn new(index: u64, degree: usize) -> Self {
+        let label = match index.is_power_of_two() {
+            true => format!("n{}", degree.ilog2()),
+            false => format!("m{index}"),
+        };
+        Place { index, degree, label }
+    }
 }
 
 /// The odd indices that are considered, with degrees in the range of those of powers of two.
@@ -28,14 +38,19 @@ const STEPS: f64 = 4.0;
 /// transforms. Sorted by degree.
 pub(super) fn places(p: u64, slots: usize) -> Result<Vec<Place>, Error> {
     let powers = powers_of_two(p).filter(|(_, found)| *found >= slots);
-    let powers: Vec<Place> = powers
-        .map(|(log_n, _)| Place {
-            index: 2 << log_n,
-            degree: 1 << log_n,
-            label: format!("n{log_n}"),
-        })
-        .collect();
+    let powers: Vec<Place> = powers.map(|(log_n, _)| Place::new(2 << log_n, 1 << log_n)).collect();
     if powers.is_empty() { odd(p, slots) } else { Ok(powers) }
+}
+
+/// The ring of an index, and its number of slots modulo powers of p.
+///
+/// # Errors
+/// An index without a ring that has such slots.
+#[cfg(feature = "unstable")]
+pub(super) fn single(p: u64, index: u64) -> Result<(Place, usize), Error> {
+    let dimensions = SlotShape::dimensions_of(index, p)?;
+    let slots = dimensions.iter().map(|dimension| dimension.size).product();
+    Ok((Place::new(index, everlevel_ring::Ring::degree_of(index)?), slots))
 }
 
 /// The largest number of slots that a ring of power-of-two index has modulo powers of p.
@@ -61,33 +76,8 @@ fn odd(p: u64, slots: usize) -> Result<Vec<Place>, Error> {
             best.insert(step, ring);
         }
     }
-    let place =
-        |ring: FoundIndex| Place { index: ring.m, degree: ring.n, label: format!("m{}", ring.m) };
-    let mut places: Vec<Place> = best.into_values().map(place).collect();
+    let mut places: Vec<Place> =
+        best.into_values().map(|ring| Place::new(ring.m, ring.n)).collect();
     places.sort_by_key(|place| place.degree);
     Ok(places)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn powers_of_two_come_first_and_odd_indices_have_the_slots() {
-        let labels = |p, slots| -> Vec<String> {
-            places(p, slots).unwrap().into_iter().map(|place| place.label).collect()
-        };
-        assert_eq!(labels(65537, 1 << 15), ["n15", "n16", "n17"]);
-        for (p, slots) in [(2, 1000), (2, 1), (257, 1000), (17, 1500)] {
-            let found = places(p, slots).unwrap();
-            assert!(found.len() > 3 && found.is_sorted_by_key(|place| place.degree), "{p}");
-            for place in found {
-                let shape = SlotShape::new(place.index, p, 1).unwrap();
-                assert!(place.index % 2 == 1 && shape.slots() >= slots, "{place:?}");
-                assert_eq!(shape.slots() * shape.degree_of_slot(), place.degree, "{place:?}");
-            }
-        }
-        assert_eq!(places(2, 1 << 17).unwrap(), []);
-        assert_eq!((most_in_powers_of_two(2), most_in_powers_of_two(257)), (0, 128));
-    }
 }

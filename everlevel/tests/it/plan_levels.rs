@@ -75,6 +75,25 @@ fn uploads_are_at_the_levels_of_the_plan() {
     assert_eq!(found(&client, &server, &received[0], &received[1]).unwrap(), EXPECTED);
 }
 
+/// What is used late is encrypted lower than what is compared first, and what is not used at all at
+/// the lowest level.
+#[test]
+fn arguments_have_levels_of_their_own() {
+    let params = toy();
+    let plan = Plan::trace(|g| {
+        let [first, late, _] = ["first", "late", "never"].map(|name| g.input(name, Type::U8, 4));
+        g.output("y", &first.lt(9).select(&late, 7));
+        Ok(())
+    });
+    let estimate = plan.unwrap().explain(&params).unwrap();
+    assert!(!estimate.bootstraps);
+    let level = |i: usize| estimate.inputs[i].level.unwrap();
+    let [first, late, never] = [level(0), level(1), level(2)];
+    assert!(never < late && late < first && first < params.chain().top(), "{estimate}");
+    let bytes = |i: usize| estimate.inputs[i].bytes;
+    assert!(bytes(2) < bytes(1) && bytes(1) < bytes(0), "{estimate}");
+}
+
 /// What is above the level of the plan is switched down; what is below it is refused, and so is
 /// what the keys of another program do not suffice for.
 #[test]
