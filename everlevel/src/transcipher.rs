@@ -92,9 +92,10 @@ pub fn aes_keys(params: &Params, directions: &[Direction]) -> Result<KeyPlan, Er
         .into_iter()
         .filter(|&method| method == AesMethod::ByteSliced || layout_of(method, shape).is_ok())
     {
+        let method = rehearsal.prepared(method)?;
         for &direction in directions {
             for size in [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256] {
-                match rehearsal.key_levels(method, Cipher::new(size, direction)) {
+                match rehearsal.key_levels(&method, Cipher::new(size, direction)) {
                     // There may be room for the shortest keys only.
                     Err(e) if size == KeySize::Aes128 => return Err(e),
                     _ => {}
@@ -116,28 +117,39 @@ pub fn aes_keys(params: &Params, directions: &[Direction]) -> Result<KeyPlan, Er
 struct Rehearsal {
     scheme: NoOp,
     refresh: Option<ByteRefresh<NoOp>>,
+    /// Anything that is encrypted.
+    zero: Plaintext,
 }
 
 impl Rehearsal {
     fn new(params: &Params) -> Result<Self, Error> {
         let scheme = NoOp::blank(params);
-        Ok(Rehearsal { refresh: byte_refresh(&scheme, params)?, scheme })
+        let (refresh, zero) = (byte_refresh(&scheme, params)?, Plaintext::encode(params, &[])?);
+        Ok(Rehearsal { scheme, refresh, zero })
+    }
+
+    /// A method, for any number of rehearsals.
+    fn prepared(&self, method: AesMethod) -> Result<Prepared<NoOp>, AesError> {
+        Prepared::new(&self.scheme, method, self.scheme.params().chain().top())
     }
 
     /// A round key as a client encrypts it.
     fn uploaded(&self) -> Result<NoOpCiphertext, AesError> {
-        Ok(self.scheme.encrypt_publicly(&Plaintext::encode(self.scheme.params(), &[])?)?)
+        Ok(self.scheme.encrypt_publicly(&self.zero)?)
     }
 
     /// The levels of the round keys, and the capacity that a round needs, refresh included.
-    fn key_levels(&self, method: AesMethod, cipher: Cipher) -> Result<(Vec<Level>, f64), Error> {
-        let top = self.scheme.params().chain().top();
+    fn key_levels(
+        &self,
+        method: &Prepared<NoOp>,
+        cipher: Cipher,
+    ) -> Result<(Vec<Level>, f64), Error> {
         let uploaded = self.uploaded()?;
         match method {
-            AesMethod::Packed => self.levels(&Packed::new(&self.scheme, top)?, cipher, &uploaded),
-            AesMethod::ByteSliced => {
-                let bytes = UnpackBytes::new(&self.scheme, top)?.apply(&self.scheme, &uploaded)?;
-                self.levels(&ByteSliced::new(&self.scheme, top)?, cipher, &bytes[0])
+            Prepared::Packed(aes) => self.levels(aes, cipher, &uploaded),
+            Prepared::ByteSliced(aes, unpack) => {
+                let bytes = unpack.apply(&self.scheme, &uploaded)?;
+                self.levels(aes, cipher, &bytes[0])
             }
         }
     }
@@ -156,8 +168,7 @@ impl Rehearsal {
             Some(refresh) => {
                 // Elsewhere, as this meets levels that the server does not.
                 let aside = NoOp::blank(scheme.params());
-                let zero = Plaintext::encode(scheme.params(), &[])?;
-                let blank = |level: Level| Ok(aside.encrypt_at(&zero, level)?);
+                let blank = |level: Level| Ok(aside.encrypt_at(&self.zero, level)?);
                 aes.capacity_for_round(
                     &aside,
                     cipher.direction,
@@ -201,6 +212,18 @@ enum Prepared<S: ExactScheme> {
     ByteSliced(ByteSliced<S>, UnpackBytes<S>),
 }
 
+impl<S: ExactScheme> Prepared<S> {
+    /// For ciphertexts at `top` or below.
+    fn new(scheme: &S, method: AesMethod, top: Level) -> Result<Self, AesError> {
+        Ok(match method {
+            AesMethod::Packed => Prepared::Packed(Packed::new(scheme, top)?),
+            AesMethod::ByteSliced => {
+                Prepared::ByteSliced(ByteSliced::new(scheme, top)?, UnpackBytes::new(scheme, top)?)
+            }
+        })
+    }
+}
+
 impl AesServer {
     /// A server with keys of [`aes_keys`] that uses this method.
     ///
@@ -208,14 +231,7 @@ impl AesServer {
     /// Slots that cannot hold bytes, or no dimension for the bytes of a block.
     pub fn new(keys: impl Into<Keys>, method: AesMethod) -> Result<Self, Error> {
         let evaluator = Evaluator::new(keys.into());
-        let top = evaluator.params().chain().top();
-        let method = match method {
-            AesMethod::Packed => Prepared::Packed(Packed::new(&evaluator, top)?),
-            AesMethod::ByteSliced => Prepared::ByteSliced(
-                ByteSliced::new(&evaluator, top)?,
-                UnpackBytes::new(&evaluator, top)?,
-            ),
-        };
+        let method = Prepared::new(&evaluator, method, evaluator.params().chain().top())?;
         Ok(AesServer { refresh: byte_refresh(&evaluator, evaluator.params())?, evaluator, method })
     }
 
@@ -338,7 +354,7 @@ impl AesServer {
         let rehearsal = Rehearsal::new(scheme.params())?;
         let first = self.laid_out(&key.rounds[cipher.key(0)])?;
         let level = first.iter().map(Ciphertext::level).min().unwrap_or(Level(0));
-        let (levels, needed) = rehearsal.key_levels(method, cipher)?;
+        let (levels, needed) = rehearsal.key_levels(&rehearsal.prepared(method)?, cipher)?;
         let lowered = |(round, &level): (usize, &Level)| {
             let whole = if round == cipher.key(0) {
                 first.clone()

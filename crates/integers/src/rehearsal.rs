@@ -130,6 +130,8 @@ pub enum Origin {
 pub struct Rehearsal {
     params: Params,
     session: Session<NoOp>,
+    /// The keys with which the bootstrapper was prepared: the thin mode rehearses its beginning.
+    prepared: KeyPlan,
     plans: TablePlans,
     side_by_side: bool,
 }
@@ -146,8 +148,8 @@ impl Rehearsal {
     }
 
     fn of(params: &Params, session: Session<NoOp>) -> Self {
-        let plans = TablePlans::default();
-        Rehearsal { params: params.clone(), session, plans, side_by_side: false }
+        let (plans, prepared) = (TablePlans::default(), session.scheme().key_plan());
+        Rehearsal { params: params.clone(), session, prepared, plans, side_by_side: false }
     }
 
     /// A rehearsal on a no-op scheme, for example one that has some keys and no others
@@ -175,14 +177,22 @@ impl Rehearsal {
         Ok(Rehearsal { plans, side_by_side, ..Self::on(NoOp::blank(ints.params()), plan)? })
     }
 
-    /// Another rehearsal of the same kind, with all keys, whose counts begin at 0.
-    ///
-    /// # Errors
-    /// Only those of memory.
-    pub fn again(&self) -> Result<Self, IntegersError> {
-        let (plans, side_by_side) = (self.plans.clone(), self.side_by_side);
-        let new = Self::new(&self.params, self.session.can_bootstrap())?;
-        Ok(Rehearsal { plans, side_by_side, ..new })
+    /// Another rehearsal of the same kind, with all keys, whose counts begin at 0. It bootstraps
+    /// with the tables of this one, which take longer than the rehearsal of a short program.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        let scheme = Arc::new(NoOp::blank(&self.params));
+        let session = match self.session.shared_bootstrapper() {
+            Some(bootstrapper) => Session::new(scheme, bootstrapper),
+            None => Session::leveled(scheme),
+        };
+        Rehearsal {
+            params: self.params.clone(),
+            session,
+            prepared: self.prepared.clone(),
+            plans: self.plans.clone(),
+            side_by_side: self.side_by_side,
+        }
     }
 
     /// Sets whether short columns are compared as by [`Integers::side_by_side`].
@@ -340,6 +350,6 @@ impl Rehearsal {
 
     /// The keys that all the work needed.
     pub fn keys(&self) -> KeyPlan {
-        self.session.scheme().key_plan()
+        self.session.scheme().key_plan().merge(&self.prepared)
     }
 }

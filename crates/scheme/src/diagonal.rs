@@ -30,8 +30,15 @@ pub fn diagonal_plaintext(
                 .step_by(spread)
                 .zip(plain.centered(&inner, e))
                 .for_each(|(x, c)| *x = c);
-            let norm = CanonicalNorm::new(coefficients.len());
-            let profile = Profile::of_polynomial(&norm, &real(&coefficients));
+            // That of the ring has its tables already.
+            let own;
+            let norm = if coefficients.len() == params.degree() {
+                params.ring().norm()
+            } else {
+                own = CanonicalNorm::new(coefficients.len());
+                &own
+            };
+            let profile = Profile::of_polynomial(norm, &real(&coefficients));
             Ok((coefficients, profile))
         }
         (DiagonalValues::LastDimensions(elements), Some(axes)) => {

@@ -14,14 +14,18 @@ pub(crate) struct Transform {
 struct Matrix(Vec<Vec<u64>>);
 
 impl Transform {
-    /// n² words for a power of two, else φ(N)² for each axis.
+    /// n² words for a power of two, else φ(N)² for each axis. There elimination inverts them; for a
+    /// power of two it would take longer than what an engine is asked for.
     pub(crate) fn new(definitions: &Definitions, position: usize) -> Self {
         let q = definitions.ring.modulus(position);
         let (m, roots) = (definitions.ring.index(), definitions.roots(position));
         let matrices = |(units, powers): (Vec<u64>, Vec<u64>)| {
             let row = |u: &u64| powers.iter().map(|e| roots[(u * e % m) as usize]).collect();
             let forward = Matrix(units.iter().map(row).collect());
-            let inverse = forward.inverse(q);
+            let inverse = match definitions.ring.axes() {
+                Some(_) => forward.inverse(q),
+                None => orthogonal(q, &roots, &units, &powers),
+            };
             [forward, inverse]
         };
         Transform { q, axes: definitions.axes().into_iter().map(matrices).collect() }
@@ -53,6 +57,15 @@ impl Transform {
         }
         x
     }
+}
+
+/// The inverse of the values ζ^(u e) of X^e at ζ^u, for the n powers and the n units of a power of
+/// two m = 2n: ζ^(-u e) / n, as the sum of ζ^(u (f - e)) over all odd u is n for f = e, and else 0.
+fn orthogonal(q: Modulus, roots: &[u64], units: &[u64], powers: &[u64]) -> Matrix {
+    let (m, n) = (roots.len() as u64, powers.len() as u64);
+    let scale = q.inv(q.reduce_u64(n)).expect("not zero modulo a prime");
+    let entry = |u: &u64, e: &u64| q.mul(roots[((m - u * e % m) % m) as usize], scale);
+    Matrix(powers.iter().map(|e| units.iter().map(|u| entry(u, e)).collect()).collect())
 }
 
 impl Matrix {

@@ -93,9 +93,7 @@ impl TypedProgram<'_> {
         let unused = Cell::new(true);
         let rehearsed = |origin: Origin, levels: &[Level]| match unused.take() {
             true => self.rehearsed(rehearsal, origin, levels, &indexes),
-            false => {
-                self.rehearsed(&rehearsal.again().map_err(unplaced)?, origin, levels, &indexes)
-            }
+            false => self.rehearsed(&rehearsal.again(), origin, levels, &indexes),
         };
         let Some(stated) = self.levels else {
             return common(
@@ -125,7 +123,7 @@ impl TypedProgram<'_> {
         let Ok(indexes) = self.index_levels(&params) else { return found };
         let Ok(rehearsal) = Rehearsal::new(&params, false) else { return found };
         let rehearsed = |origin: Origin, levels: &[Level]| {
-            self.rehearsed(&rehearsal.again().map_err(unplaced)?, origin, levels, &indexes)
+            self.rehearsed(&rehearsal.again(), origin, levels, &indexes)
         };
         let names: Vec<&str> = self.types.iter().map(|(name, _)| name.as_str()).collect();
         single(

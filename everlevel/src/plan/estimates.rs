@@ -119,7 +119,7 @@ impl Plan {
         let unused = Cell::new(true);
         let rehearsed = |origin: Origin, levels: &[Level]| match unused.take() {
             true => self.rehearsed(rehearsal, origin, levels, &indexes),
-            false => self.rehearsed(&rehearsal.again()?, origin, levels, &indexes),
+            false => self.rehearsed(&rehearsal.again(), origin, levels, &indexes),
         };
         common(
             params,
@@ -138,7 +138,7 @@ impl Plan {
         let (indexes, top) = (self.index_levels(&params)?, params.chain().top());
         let rehearsal = Rehearsal::new(&params, false)?.with_side_by_side(found.side_by_side);
         let rehearsed = |origin: Origin, levels: &[Level]| {
-            self.rehearsed(&rehearsal.again()?, origin, levels, &indexes)
+            self.rehearsed(&rehearsal.again(), origin, levels, &indexes)
         };
         Ok(single(
             found,
@@ -160,8 +160,7 @@ impl Plan {
         if self.inputs.iter().all(|x| 4 * x.length > slots) {
             return apart;
         }
-        let beside =
-            rehearsal.again().and_then(|again| self.leveled(&again.with_side_by_side(true)));
+        let beside = self.leveled(&rehearsal.again().with_side_by_side(true));
         match (apart, beside) {
             (Ok(apart), Ok(beside)) if cost(&beside) < cost(&apart) => Ok(beside),
             (Err(_), Ok(beside)) => Ok(beside),

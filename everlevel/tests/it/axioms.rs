@@ -123,9 +123,10 @@ fn odd_set(
     assumption: Assumption,
     form: Form,
 ) -> Params {
-    let secret = match assumption {
-        Assumption::Rlwe => SecretKind::UniformTernary,
-        Assumption::Ntru => SecretKind::TruncatedGaussian,
+    // Room for several products at every plaintext modulus here; over NTRU they take more.
+    let (secret, words) = match assumption {
+        Assumption::Rlwe => (SecretKind::UniformTernary, 5),
+        Assumption::Ntru => (SecretKind::TruncatedGaussian, 9),
     };
     let spec = ParamsSpec {
         name: format!("insecure_{plain_prime}-m{index}"),
@@ -133,7 +134,7 @@ fn odd_set(
         plain_prime,
         plain_exponent,
         extended_exponent: 0,
-        words: 9,
+        words,
         bootstrap: None,
         assumption,
         secret,

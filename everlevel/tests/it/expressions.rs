@@ -155,7 +155,7 @@ fn operators_on_typed_integers() {
     assert_eq!(client.decrypt_total::<i64>(&total).unwrap(), a.iter().sum::<i64>() + 4);
 }
 
-/// With the keys of a plan, as they take rotations.
+/// With the keys of a plan, as they take rotations, and few slots, which take less to bootstrap.
 #[test]
 fn functions_of_whole_columns() {
     let plan = Plan::trace(|g| {
@@ -166,7 +166,7 @@ fn functions_of_whole_columns() {
         Ok(())
     });
     let plan = plan.unwrap();
-    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+    let params = Params::named("insecure_bgv-65537-n11-s64", OptIn::InsecureResearch).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(9);
     let client = Client::new(&params, &mut rng);
     let server = plan.server(&client, &mut rng).unwrap();

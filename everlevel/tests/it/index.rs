@@ -139,7 +139,8 @@ fn a_stored_index_is_read_and_written_again() -> Result<(), Error> {
 /// What a plan counts is what is done, also on arguments that have an index.
 #[test]
 fn a_plan_reads_no_index() -> Result<(), Error> {
-    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch)?;
+    // Few slots take less to bootstrap.
+    let params = Params::named("insecure_bgv-65537-n11-s64", OptIn::InsecureResearch)?;
     let plan = Plan::trace(|g| {
         let age = g.input("age", Type::U8, 3);
         let income = g.input("income", Type::ranged(0, 1 << 20)?, 3);

@@ -37,9 +37,7 @@ fn a_plan_is_what_is_run() {
 
 #[test]
 fn a_plan_is_what_is_run_on_used_slots() {
-    let params = Params::named("insecure_bgv-65537-n11-s64", OptIn::InsecureResearch).unwrap();
-    assert_eq!(params.slots(), 64);
-    planned_and_run(&params);
+    planned_and_run(&with_64_slots());
 }
 
 fn planned_and_run(params: &Params) {
@@ -169,38 +167,45 @@ fn a_plan_chooses_the_layout() {
     assert_eq!(server.bootstraps() as u64, estimate.total().refreshes);
 }
 
-/// A program that bootstraps short arguments is planned for fewer slots, a long one for all.
+/// A program that is deeper than any set allows.
+fn deep(length: usize) -> Plan {
+    Plan::trace(|g| {
+        let [mut x, y] = ["x", "y"].map(|name| g.input(name, Type::U8, length));
+        for _ in 0..12 {
+            x = x.min(&y);
+        }
+        g.output("least", &x);
+        Ok(())
+    })
+    .unwrap()
+}
+
+/// The set for 300 rows has fewer slots than its ring, and is better than the one with all.
+fn has_fewer_slots(minimize: Minimize) {
+    let few = deep(300);
+    let params = few.params(minimize).unwrap();
+    let (all, slots) = params.name().rsplit_once("-s").unwrap();
+    assert!(["512", "8192"].contains(&slots), "{params:?}");
+    assert_eq!(params.slots().to_string(), slots);
+    assert!(params.security().bits() >= 128.0);
+    let all = Params::named(all, OptIn::SecureOnly).unwrap();
+    let (fewer, all) = (few.explain(&params).unwrap(), few.explain(&all).unwrap());
+    assert!(fewer.bootstraps && all.bootstraps);
+    match minimize {
+        Minimize::Memory => assert!(fewer.memory_bytes() < all.memory_bytes()),
+        _ => assert!(fewer.total().seconds < all.total().seconds),
+    }
+}
+
+/// A program that bootstraps short arguments is planned for fewer slots; for long ones there is no
+/// set that has fewer.
 #[test]
 fn a_plan_for_few_rows_uses_fewer_slots() {
-    let plan = |length: usize| {
-        Plan::trace(|g| {
-            let [mut x, y] = ["x", "y"].map(|name| g.input(name, Type::U8, length));
-            // Deeper than any set allows.
-            for _ in 0..24 {
-                x = x.min(&y);
-            }
-            g.output("least", &x);
-            Ok(())
-        })
-        .unwrap()
-    };
-    for minimize in [Minimize::Latency, Minimize::Memory] {
-        let few = plan(300);
-        let params = few.params(minimize).unwrap();
-        let (all, slots) = params.name().rsplit_once("-s").unwrap();
-        assert!(["512", "8192"].contains(&slots), "{params:?}");
-        assert_eq!(params.slots().to_string(), slots);
-        assert!(params.security().bits() >= 128.0);
-        let all = Params::named(all, OptIn::SecureOnly).unwrap();
-        let (fewer, all) = (few.explain(&params).unwrap(), few.explain(&all).unwrap());
-        assert!(fewer.bootstraps && all.bootstraps);
-        match minimize {
-            Minimize::Memory => assert!(fewer.memory_bytes() < all.memory_bytes()),
-            _ => assert!(fewer.total().seconds < all.total().seconds),
-        }
+    has_fewer_slots(Minimize::Latency);
+    for name in ["bgv-65537-n15", "bgv-65537-n16"] {
+        let all = Params::named(name, OptIn::SecureOnly).unwrap();
+        assert!(all.with_slots_for(20_000).is_none() && all.with_slots_for(300).is_some());
     }
-    let many = plan(20_000).params(Minimize::Latency).unwrap();
-    assert_eq!(many.slot_shape().repetitions(), 1, "{many:?}");
     // What takes no bootstrapping has all slots.
     let shallow = Plan::trace(|g| {
         let x = g.input("x", Type::U8, 300);
@@ -211,11 +216,26 @@ fn a_plan_for_few_rows_uses_fewer_slots() {
     assert_eq!(params.slot_shape().repetitions(), 1, "{params:?}");
 }
 
+#[test]
+#[ignore = "two more searches at full size: ten seconds"]
+fn a_plan_for_few_rows_or_many_in_full() {
+    has_fewer_slots(Minimize::Memory);
+    let many = deep(20_000).params(Minimize::Latency).unwrap();
+    assert_eq!(many.slot_shape().repetitions(), 1, "{many:?}");
+}
+
+/// The toy set with no more slots than that, which takes half of the time to bootstrap.
+fn with_64_slots() -> Params {
+    let params = Params::named("insecure_bgv-65537-n11-s64", OptIn::InsecureResearch).unwrap();
+    assert_eq!((params.slots(), params.slot_shape().rows()), (64, 2));
+    params
+}
+
 /// Columns of as many entries as there are slots are put in order by a network, whose entries are
 /// exchanged between the rows, too: as many times refreshed as was said.
 #[test]
 fn a_plan_of_a_long_column() {
-    let (params, n) = (toy(), 2048);
+    let (params, n) = (with_64_slots(), 64);
     let plan = Plan::trace(|g| {
         let x = g.input("x", Type::ranged(-3, 12)?, n);
         g.output("first", &x.argmin());
@@ -223,13 +243,14 @@ fn a_plan_of_a_long_column() {
     })
     .unwrap();
     let estimate = plan.explain(&params).unwrap();
+    assert!(estimate.total().refreshes > 0);
     let mut rng = ChaCha20Rng::seed_from_u64(7);
     let client = Client::new(&params, &mut rng);
     let server = plan.server(&client, &mut rng).unwrap();
-    let xs: Vec<i8> = (0..n).map(|i| if i < 1900 { (i * i % 16) as i8 - 2 } else { -3 }).collect();
+    let xs: Vec<i8> = (0..n).map(|i| if i < 50 { (i * i % 16) as i8 - 2 } else { -3 }).collect();
     let x = client.encrypt_for(&plan, "x", &xs, &mut rng).unwrap();
     let found = plan.run(&server, &[x]).unwrap();
-    assert_eq!(client.decrypt_column::<u16>(&found[0].1).unwrap(), [1900]);
+    assert_eq!(client.decrypt_column::<u16>(&found[0].1).unwrap(), [50]);
     assert_eq!(server.bootstraps() as u64, estimate.total().refreshes);
 }
 

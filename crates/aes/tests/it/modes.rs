@@ -48,13 +48,13 @@ fn s_boxes_there_and_back() {
 #[test]
 fn modes_by_bytes() {
     let scheme = NoOp::new(&bgv(2, 32), 1);
-    check_modes(&scheme, &ByteSliced::new(&scheme, top(&scheme)).unwrap());
+    check_modes(&scheme, &ByteSliced::new(&scheme, top(&scheme)).unwrap(), 3);
 }
 
 #[test]
 fn modes_packed() {
     let scheme = NoOp::new(&lines(20), 1);
-    check_modes(&scheme, &Packed::new(&scheme, top(&scheme)).unwrap());
+    check_modes(&scheme, &Packed::new(&scheme, top(&scheme)).unwrap(), 3);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! How far the bounds of single operations lie above the noise: never below it, and within eight
 //! bits of the largest over a hundred keys and encryptions.
 //!
-//! `cargo test --release -p everlevel-bgv --test it tightness -- --nocapture` prints the table of
-//! docs/noise.md.
+//! `cargo test --release -p everlevel-bgv --test it tightness -- --include-ignored --nocapture`
+//! prints the table of docs/noise.md.
 
 use std::collections::BTreeMap;
 
@@ -167,15 +167,19 @@ fn bfv_bounds_are_tight() {
 
 #[test]
 fn bounds_over_odd_indices_are_tight() {
-    let ntru = spec("insecure_ltv-2-m255").unwrap();
-    let secret = SecretKind::UniformTernary;
     let rlwe = ParamsSpec {
         name: "insecure_bgv-2-m255".into(),
         assumption: Assumption::Rlwe,
-        secret,
-        ..ntru.clone()
+        secret: SecretKind::UniformTernary,
+        ..spec("insecure_ltv-2-m255").unwrap()
     };
-    check([rlwe, ntru], &[]);
+    check([rlwe], &[]);
+}
+
+#[test]
+#[ignore = "as long again; over NTRU indices that are a power of two are measured, too"]
+fn ntru_bounds_over_odd_indices_in_full() {
+    check([spec("insecure_ltv-2-m255").unwrap()], &[]);
 }
 
 #[test]

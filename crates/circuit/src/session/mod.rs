@@ -109,6 +109,11 @@ impl<S: Bootstrappable> Session<S> {
         self.bootstrapper.as_deref()
     }
 
+    /// The same, for another session on a scheme of equal parameters.
+    pub fn shared_bootstrapper(&self) -> Option<Arc<Bootstrapper<S>>> {
+        self.bootstrapper.clone()
+    }
+
     /// The number of bootstrappings so far.
     pub fn bootstraps(&self) -> usize {
         self.bootstraps.load(Ordering::Relaxed)

@@ -8,7 +8,8 @@ use everlevel_integers::{
     best_estimate,
 };
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{OptIn, Params};
+use everlevel_scheme::spec::BootstrapMode;
+use everlevel_scheme::{OptIn, Params, ParamsSpec};
 
 use crate::common::Bench;
 
@@ -126,6 +127,23 @@ fn the_best_way_is_found() {
     let long = Rehearsal::new(&params, false).unwrap();
     let column = long.column(Type::U8, params.slots() + 1, |s, zero| s.encrypt(zero));
     assert_eq!(column.map(|_| ()).unwrap_err().code(), "integers.length");
+}
+
+/// The thin mode takes keys to be prepared, and a rehearsal that only borrows its tables names them,
+/// too.
+#[test]
+fn another_rehearsal_has_the_same_keys() {
+    let mut spec = ParamsSpec::named(SET).unwrap();
+    spec.bootstrap.as_mut().unwrap().mode = Some(BootstrapMode::Thin);
+    let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+    let first = Rehearsal::new(&params, true).unwrap();
+    assert!(!first.keys().galois.is_empty());
+    let other = first.again().again();
+    assert_eq!(other.keys(), first.keys());
+    let Counted { products, key_switches, refreshes, .. } = other.so_far();
+    assert_eq!((products, key_switches, refreshes), (0, 0, 0));
+    assert!(other.session().can_bootstrap());
+    assert!(!Rehearsal::new(&params, false).unwrap().again().session().can_bootstrap());
 }
 
 /// The slots of a set of odd index lie in 96 rows of 29, of which no two are exchanged.

@@ -7,7 +7,7 @@ use crate::checks::{same_kind, same_modulus};
 use crate::error::SchemeError;
 use crate::noise::Meta;
 use crate::ops::Arithmetic;
-use crate::plaintext::{Plaintext, message_coefficients};
+use crate::plaintext::Plaintext;
 use crate::spec::{Form, Level, NextUse};
 
 impl NoOp {
@@ -128,7 +128,7 @@ impl Arithmetic for NoOp {
         self.check_set([&a.meta])?;
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
-        message_coefficients(&self.params, b)?;
+        b.check(&self.params)?;
         let meta = self.params.noise().add_plain(&a.meta, |model| model.message(t.wide()))?;
         Ok(NoOpCiphertext {
             meta,
@@ -140,7 +140,7 @@ impl Arithmetic for NoOp {
         self.check_set([&a.meta])?;
         same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
         let params = &self.params;
-        message_coefficients(params, b)?;
+        b.check(params)?;
         let (norm, average) = (b.norm_bits(params), b.root_mean_square_bits(params));
         let meta = params.noise().mul_plain(&a.meta, norm, average)?;
         self.counters.transforms(params.chain().basis(a.meta.level).len());

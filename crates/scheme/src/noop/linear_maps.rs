@@ -101,7 +101,7 @@ impl LinearMaps for NoOp {
                     if g.is_identity() { x.meta } else { self.params.noise().key_switch(&x.meta) };
                 NoOpExtended {
                     meta: ExtendedMeta::flat(meta),
-                    value: self.params.plaintext_ring().galois(&x.value, g, x.meta.exponent),
+                    value: self.moved(&x.value, g, x.meta.exponent),
                 }
             })
             .collect())
@@ -179,12 +179,8 @@ impl LinearMaps for NoOp {
         let mut value = self.zero();
         for (g, x) in parts {
             self.count_giant(g, sum.meta.level);
-            value = self.pairwise(
-                &value,
-                &params.plaintext_ring().galois(&x.value, g, meta.exponent),
-                meta.exponent,
-                false,
-            );
+            let moved = self.moved(&x.value, g, meta.exponent);
+            value = self.pairwise(&value, &moved, meta.exponent, false);
         }
         self.reduce(sum.meta.level, meta.level);
         Ok(NoOpCiphertext { meta, value })
@@ -210,7 +206,7 @@ impl LinearMaps for NoOp {
             }
             switched += usize::from(!g.is_identity());
             self.count_giant(g, x.meta.meta.level);
-            let value = params.plaintext_ring().galois(&x.value, g, exponent);
+            let value = self.moved(&x.value, g, exponent);
             sum = Some(NoOpExtended {
                 meta: x.meta.shifted(g.evaluation_shift(params.ring())),
                 value,

@@ -285,6 +285,16 @@ impl NoOp {
         if self.values { self.params.plaintext_ring().mul(a, b, exponent) } else { Vec::new() }
     }
 
+    /// X -> X^g on a value. Over an index with axes an empty one, too, would take time for each of
+    /// them.
+    fn moved(&self, value: &[u64], g: GaloisElement, exponent: u32) -> Vec<u64> {
+        if self.values {
+            self.params.plaintext_ring().galois(value, g, exponent)
+        } else {
+            Vec::new()
+        }
+    }
+
     /// The zero value, or an empty one if no values are computed.
     fn zero(&self) -> Vec<u64> {
         if self.values { vec![0; self.params.degree()] } else { Vec::new() }

@@ -196,8 +196,9 @@ pub fn check_every_round_of_decryption<A: Aes<NoOp>>(scheme: &NoOp, aes: &A) {
     assert_eq!(seen, 11);
 }
 
-/// All known answers of modes, and SP 800-38A's of ECB in both directions.
-pub fn check_modes<A: Aes<NoOp>>(scheme: &NoOp, aes: &A) {
+/// Known answers of modes, and SP 800-38A's of ECB in both directions: in each of them with so many
+/// of the three sizes of the key, beginning with another one.
+pub fn check_modes<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, sizes: usize) {
     let counting: Vec<u8> = (0..16).collect();
     let f0: Vec<u8> = (0xf0..=0xff).collect();
     let gcm_iv = hex("cafebabefacedbaddecaf888");
@@ -207,8 +208,8 @@ pub fn check_modes<A: Aes<NoOp>>(scheme: &NoOp, aes: &A) {
         (CTR, PLAIN, Mode::ctr(&f0).unwrap()),
         (GCM, GCM_PLAIN, Mode::gcm(&gcm_iv).unwrap()),
     ];
-    for (answers, plain, mode) in families {
-        for [key, cipher] in answers {
+    for (i, (answers, plain, mode)) in families.into_iter().enumerate() {
+        for [key, cipher] in answers.iter().cycle().skip(i).take(sizes) {
             let keys = round_keys(scheme, aes, &hex(key), top(scheme));
             assert_eq!(
                 transcipher(scheme, aes, &keys, mode.clone(), &hex(cipher), 23),
@@ -217,7 +218,7 @@ pub fn check_modes<A: Aes<NoOp>>(scheme: &NoOp, aes: &A) {
             );
         }
     }
-    for [key, cipher] in ECB {
+    for [key, cipher] in ECB.iter().cycle().skip(1).take(sizes) {
         let keys = round_keys(scheme, aes, &hex(key), top(scheme));
         let blocks = hex(PLAIN).as_chunks::<16>().0.to_vec();
         let state = open(scheme, aes, &blocks, top(scheme)).unwrap();

@@ -5,6 +5,8 @@ pub mod answers;
 pub mod rounds;
 mod vectors;
 
+use std::sync::LazyLock;
+
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
 use everlevel_aes::{
@@ -18,6 +20,13 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 
 pub use vectors::*;
+
+/// The set of 128 bits for the whole cipher, made once for all tests.
+pub fn leveled() -> Params {
+    static SET: LazyLock<Params> =
+        LazyLock::new(|| Params::named("aes-bgv-leveled", OptIn::SecureOnly).unwrap());
+    SET.clone()
+}
 
 /// 16 slots of degree 8, and levels for the whole cipher.
 pub fn ntru() -> Params {
