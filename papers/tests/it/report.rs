@@ -268,16 +268,29 @@ fn framed(page: &str) -> String {
     )
 }
 
+/// The page of the records in the sources, for which nothing is run: every job of the full plan has
+/// one.
 #[test]
 fn a_browser_shows_every_table_and_plot() {
+    shown_by_a_browser(&["--full", "--no-run"]);
+}
+
+/// What is not recorded is run: bootstrappings, AES and soak tests of small rings.
+#[test]
+#[ignore = "a minute: the jobs of small rings, which `.ci/run papers` runs, too"]
+fn a_browser_shows_the_page_of_small_rings() {
+    shown_by_a_browser(&["--quick"]);
+}
+
+/// In windows of a screen and of a phone, light and dark: all of what the report has.
+fn shown_by_a_browser(args: &[&str]) {
     let Some(chromium) = chromium() else {
         println!("skipped: no Chromium");
         return;
     };
     let out = tempfile::tempdir().unwrap();
     let papers = records("papers/results");
-    // What is not recorded is run: bootstrappings, AES and histories of toys.
-    let (code, text) = all(out.path(), &["--records", &papers]);
+    let (code, text) = all(out.path(), &[args, &["--records", papers.as_str()]].concat());
     assert_eq!(code, Some(0), "{text}");
     let shown = report(out.path());
     let (mut plots, mut tables) = (BTreeSet::new(), BTreeSet::new());
@@ -339,7 +352,7 @@ fn a_browser_shows_every_table_and_plot() {
     assert_eq!(grounds.len(), 2, "light and dark: {grounds:?}");
 }
 
-/// Of the quick plan.
+/// Of both plans.
 const EXPECTED_PLOTS: [&str; 18] = [
     "fig-products",
     "fig-depth",
