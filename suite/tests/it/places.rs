@@ -145,7 +145,8 @@ fn pixels_at_other_places() {
 fn rows_and_payloads_at_other_places() {
     let (first, spec) = (crate::fetch::first(), fetch::spec(11));
     let harness = crate::fetch::stand_in(&first.repeat(crate::fetch::ROWS), &first);
-    harness.run_until("client_encode_encrypt_query");
+    let keys = &crate::fetch::KEYS;
+    crate::fetch::run_with(keys, &harness, "client_encode_encrypt_query");
     let [rows, payloads, query] = ["rows.ct", "payloads.ct", "query.bin"]
         .map(|name| harness.io("ciphertexts_upload").join(name));
     let result = "ciphertexts_download/results.bin";

@@ -115,6 +115,10 @@ impl StandIn {
         for (name, bytes) in &kept.0 {
             let path = self.root.path().join("io").join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
+            // Not into a file that a server may have open.
+            if path.exists() {
+                fs::remove_file(&path).unwrap();
+            }
             fs::write(path, bytes).unwrap();
         }
     }
