@@ -133,8 +133,7 @@ fn whole_numbers_at_other_places() {
 /// Pixels of an image.
 #[test]
 fn pixels_at_other_places() {
-    let harness = crate::ml::stand_in("single", 0, &crate::ml::images(1));
-    harness.run_until("client_encode_encrypt_input");
+    let harness = crate::ml::encrypted();
     let path = harness.io("ciphertexts_upload/pixels.ct");
     let file = Rewritten::open(ml::spec(), &path);
     file.check(&harness, (200, 201), "ciphertexts_download/results.ct");
