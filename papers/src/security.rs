@@ -13,7 +13,7 @@ use crate::ltv::sets::ntru_sets;
 use crate::ma_et_al::sets::paper_sets;
 
 /// A key of a paper.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct PaperKey {
     paper: &'static str,
     key: String,
@@ -34,14 +34,19 @@ struct PaperKey {
 const CHEN_HAN_WEIGHT: usize = 128;
 const MA_WEIGHT: usize = 120;
 
+/// A key by its name, n, log2 q, the weight of its secret and the bits that the paper claims.
+/// Several sets of a ring have the same main key: what is known is not estimated again.
 fn lwe_key(
-    paper: &'static str,
-    key: String,
-    n: usize,
-    log_q: f64,
-    weight: usize,
+    known: &[PaperKey],
+    (paper, key): (&'static str, String),
+    (n, log_q, weight): (usize, f64, usize),
     claimed_bits: f64,
 ) -> Result<PaperKey, CliError> {
+    let secret = format!("weight {weight}");
+    let same = |k: &&PaperKey| k.n == n && k.log_q == log_q && k.secret == secret;
+    if let Some(same) = known.iter().find(same) {
+        return Ok(PaperKey { paper, key, claimed_bits, ..same.clone() });
+    }
     // The rotations of rings of odd index as well: see docs/adr/0023-security-estimator.md.
     let lwe = Lwe::ring(n, log_q, Secret::Sparse(weight));
     let estimate = lwe::estimate(&lwe, CostModel::Matzov).map_err(CliError::failure)?;
@@ -53,7 +58,7 @@ fn lwe_key(
         key,
         n,
         log_q,
-        secret: format!("weight {weight}"),
+        secret,
         claimed_bits,
         bits: best.bits,
         attack: best.name.as_str(),
@@ -63,38 +68,20 @@ fn lwe_key(
 }
 
 fn paper_keys() -> Result<Vec<PaperKey>, CliError> {
-    let mut keys = Vec::new();
+    let mut keys: Vec<PaperKey> = Vec::new();
     for (log_n, log_q, claimed) in tables::KEYS {
-        keys.push(lwe_key(
-            "Chen–Han 2018",
-            "main".into(),
-            1 << log_n,
-            log_q,
-            CHEN_HAN_WEIGHT,
-            claimed,
-        )?);
+        let name = ("Chen–Han 2018", "main".into());
+        keys.push(lwe_key(&keys, name, (1 << log_n, log_q, CHEN_HAN_WEIGHT), claimed)?);
     }
     for set in paper_sets() {
         let n = everlevel_ring::Ring::degree_of(set.index).map_err(CliError::failure)?;
+        let name = |which: &str| ("Ma et al. 2024", format!("{}, {which}", set.name()));
         if !set.braced {
-            keys.push(lwe_key(
-                "Ma et al. 2024",
-                format!("{}, main", set.name()),
-                n,
-                set.modulus_bits,
-                MA_WEIGHT,
-                set.main_security,
-            )?);
+            let key = (n, set.modulus_bits, MA_WEIGHT);
+            keys.push(lwe_key(&keys, name("main"), key, set.main_security)?);
         }
-        let name = format!("{}, encapsulated", set.name());
-        keys.push(lwe_key(
-            "Ma et al. 2024",
-            name,
-            n,
-            set.encapsulation_bits,
-            set.weight,
-            set.sparse_security,
-        )?);
+        let key = (n, set.encapsulation_bits, set.weight);
+        keys.push(lwe_key(&keys, name("encapsulated"), key, set.sparse_security)?);
     }
     // The formula of Lindner and Peikert at δ = 1.0067 and 1.0078; QP counts, as keys to switch
     // with are published there.
@@ -125,6 +112,14 @@ pub fn run(markdown: bool, common: &Common) -> Result<(), CliError> {
     if common.json {
         return emit_json(&keys);
     }
+    if markdown {
+        return emit(&in_markdown(&keys));
+    }
+    emit(&table(&lines(&keys)))
+}
+
+/// The table, its head first.
+fn lines(keys: &[PaperKey]) -> Vec<Vec<String>> {
     let head = [
         "paper",
         "key",
@@ -151,16 +146,51 @@ pub fn run(markdown: bool, common: &Common) -> Result<(), CliError> {
             if k.block_size == 2 { "2 (LLL)".into() } else { k.block_size.to_string() },
         ]
     };
-    let rows: Vec<Vec<String>> = keys.iter().map(row).collect();
-    if markdown {
-        let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
-        let head = head.map(String::from);
-        let rule = format!("|{}", "---|".repeat(head.len()));
-        let lines: Vec<String> =
-            [line(&head), rule].into_iter().chain(rows.iter().map(|r| line(r))).collect();
-        return emit(&lines.join("\n"));
+    std::iter::once(head.map(String::from).to_vec()).chain(keys.iter().map(row)).collect()
+}
+
+/// The table of docs/security.md.
+fn in_markdown(keys: &[PaperKey]) -> String {
+    let mut lines: Vec<String> =
+        lines(keys).iter().map(|cells| format!("| {} |", cells.join(" | "))).collect();
+    let columns = lines[0].matches(" | ").count() + 1;
+    lines.insert(1, format!("|{}", "---|".repeat(columns)));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn number(value: &Value, key: &str) -> f64 {
+        value[key].as_f64().unwrap_or_else(|| panic!("{key} is a finite number in {value}"))
     }
-    let rows: Vec<Vec<String>> =
-        std::iter::once(head.map(String::from).to_vec()).chain(rows).collect();
-    emit(&table(&rows))
+
+    /// As JSON and as the table of the documentation, of one estimate of all keys.
+    #[test]
+    fn the_papers_keys_are_shown_beside_their_claims() {
+        let keys = paper_keys().unwrap();
+        let shown = json!(keys);
+        let shown = shown.as_array().unwrap();
+        let find =
+            |part: &str| shown.iter().find(|k| k["key"].as_str().unwrap().contains(part)).unwrap();
+        let main = find("main");
+        assert_eq!((number(main, "claimed_bits"), number(main, "n")), (92.9, 16384.0));
+        for key in shown {
+            assert!(number(key, "bits") < number(key, "claimed_bits") + 12.0, "{key}");
+        }
+        assert_eq!(find("ltv-32768")["block_size"], 2);
+        // What sets have in common was estimated once.
+        let bits = |key: &str| number(find(key), "bits");
+        assert_eq!(bits("ma-V, main"), bits("ma-V-A, main"));
+        assert_ne!(bits("ma-V, main"), bits("ma-V-B, main"));
+        assert_eq!(number(find("ma-V-A, main"), "claimed_bits"), 82.3);
+        let stored = include_str!("../../docs/security.md");
+        assert!(
+            stored.contains(&in_markdown(&keys)),
+            "docs/security.md is out of date: paste what `papers security --markdown` prints"
+        );
+    }
 }

@@ -51,30 +51,39 @@ pub fn run(args: &TableArgs, common: &Common) -> Result<(), CliError> {
 /// HElib's way, types A and B of the paper, and for a single digit the closed form, which the paper
 /// does not have.
 fn of_set(i: usize, set: &Set) -> Result<Vec<Line>, CliError> {
+    let mut lines = vec![baseline(i, set)?];
+    lines.extend(reduced(i, set)?);
+    Ok(lines)
+}
+
+/// The digits that bootstrapping over a set removes.
+fn problem(set: &Set) -> DigitProblem {
+    DigitProblem { p: set.p, e: set.r + set.v, v: set.v, bound: set.bound }
+}
+
+/// HElib's way.
+fn baseline(i: usize, set: &Set) -> Result<Line, CliError> {
+    let removal = |kind| DigitRemoval::for_problem(problem(set), DigitMethod::new(kind));
+    // Chen and Han's polynomial is refused at p = 65537; Halevi and Shoup's has the same degree.
+    let found = removal(DigitKind::ChenHan).or_else(|_| removal(DigitKind::HaleviShoup))?;
+    let formula = formula(set, &vec![set.p / 2; set.v as usize]);
+    Ok(line(i, set, set.bound, found.method(), set.degrees[0], Some(formula), found))
+}
+
+/// The ways whose degrees do not grow with p.
+fn reduced(i: usize, set: &Set) -> Result<Vec<Line>, CliError> {
     let line = |bound, method, paper, formula, removal| {
         line(i, set, bound, method, paper, formula, removal)
     };
-    let problem = DigitProblem { p: set.p, e: set.r + set.v, v: set.v, bound: set.bound };
-    let removal = |method| DigitRemoval::for_problem(problem, method);
-    let (whole, part) = (DigitMethod::new(DigitKind::ChenHan), DigitMethod::new(DigitKind::Local));
-    // Chen and Han's polynomial is refused at p = 65537; Halevi and Shoup's has the same degree.
-    let baseline = removal(whole).or_else(|_| removal(DigitMethod::new(DigitKind::HaleviShoup)))?;
-    let mut lines = vec![
-        line(
-            set.bound,
-            baseline.method(),
-            set.degrees[0],
-            Some(formula(set, &vec![set.p / 2; set.v as usize])),
-            baseline,
-        ),
-        line(
-            set.bound,
-            part,
-            set.degrees[1],
-            Some(formula(set, &digits(set, set.bound))),
-            removal(part)?,
-        ),
-    ];
+    let removal = |method| DigitRemoval::for_problem(problem(set), method);
+    let part = DigitMethod::new(DigitKind::Local);
+    let mut lines = vec![line(
+        set.bound,
+        part,
+        set.degrees[1],
+        Some(formula(set, &digits(set, set.bound))),
+        removal(part)?,
+    )];
     if set.v == 1 {
         let closed = DigitMethod::new(DigitKind::PatersonStockmeyer);
         lines.push(line(set.bound, closed, None, None, removal(closed)?));
@@ -215,15 +224,21 @@ fn text(lines: &[Line]) -> String {
 mod tests {
     use super::*;
 
+    /// The set, and the degrees of the polynomials here, of a line that the paper has, too.
+    fn checked(l: Line) -> Option<(&'static str, String)> {
+        let paper = l.degrees_paper.map(|d| if d == "65536" { "65537" } else { d })?;
+        assert_eq!(l.degrees_formula.as_deref(), Some(paper), "set {} by {}", l.set, l.method);
+        Some((l.set, l.degrees))
+    }
+
     #[test]
     fn formulas_and_polynomials_have_the_degrees_of_the_paper() {
         let mut here = Vec::new();
         for (i, set) in sets().iter().enumerate() {
-            for l in of_set(i, set).unwrap().into_iter().filter(|l| l.degrees_paper.is_some()) {
-                let paper = l.degrees_paper.map(|d| if d == "65536" { "65537" } else { d });
-                assert_eq!(l.degrees_formula.as_deref(), paper, "set {} by {}", l.set, l.method);
-                here.push((l.set, l.degrees));
+            if set.id != "V" {
+                here.extend(checked(baseline(i, set).unwrap()));
             }
+            here.extend(reduced(i, set).unwrap().into_iter().filter_map(checked));
         }
         // Odd polynomials are one below the even bounds; 127 is less than anybody expects.
         let expected = [
@@ -236,7 +251,6 @@ mod tests {
             ("IV", "8191"),
             ("IV", "93"),
             ("IV", "2023"),
-            ("V", "65537"),
             ("V", "93"),
             ("V", "2207"),
         ];
@@ -244,5 +258,15 @@ mod tests {
             here.iter().map(|(set, degrees)| (*set, degrees.as_str())).eq(expected),
             "{here:?}"
         );
+    }
+
+    #[test]
+    #[ignore = "ten seconds: interpolation in 2^15 points"]
+    fn the_baseline_of_the_largest_p_has_the_degree_of_the_paper() {
+        let sets = sets();
+        let (i, set) = sets.iter().enumerate().find(|(_, set)| set.id == "V").unwrap();
+        let line = baseline(i, set).unwrap();
+        assert_eq!(line.method, "halevi_shoup");
+        assert_eq!(checked(line), Some(("V", "65537".into())));
     }
 }

@@ -10,6 +10,5 @@ mod measured;
 mod printed;
 mod program;
 mod report;
-mod security;
 mod soak;
 mod tables;

@@ -1,6 +1,8 @@
 //! What the stages of both sides agree on: instances, parameters, files.
 
 use std::path::{Path, PathBuf};
+#[cfg(test)]
+use std::sync::Mutex;
 
 use everlevel_aes::Mode;
 use everlevel_scheme::spec::BootstrapSpec;
@@ -120,6 +122,7 @@ impl Workload {
     /// packed states have no room for integers modulo 2^16, with two more primes and one special
     /// prime less. For the maximum it is `aes-bgv-refreshed`, whose packed states have no room for
     /// flags of numbers, with two special primes for as many others; one more where AES decrypts.
+    /// Instances of tests have the same on their ring.
     fn spec(&self) -> Result<ParamsSpec, SuiteError> {
         let (kind, base, words, special) = match (self.task, self.counts()) {
             (Task::InnerProduct, _) => ("", "aes-bgv-leveled", 18, 2),
@@ -127,25 +130,42 @@ impl Workload {
             (Task::Maximum, false) => ("-maximum-block", "aes-bgv-refreshed", 18, 2),
         };
         let (name, base) = (format!("transciphering{kind}-2-m53261"), ParamsSpec::named(base)?);
-        Ok(ParamsSpec { name, words, special, digit_size: special, ..base })
-    }
-
-    /// The parameter set.
-    pub fn params(&self) -> Result<Params, SuiteError> {
-        let spec = self.spec()?;
-        if !STAND_INS.contains(&self.instance) {
-            return Ok(Params::new(spec, OptIn::SecureOnly)?);
+        let spec = ParamsSpec { name, words, special, digit_size: special, ..base };
+        if !self.is_stand_in() {
+            return Ok(spec);
         }
         let name = format!("insecure_{}", spec.name);
         let lighter = |it: BootstrapSpec| BootstrapSpec { sparse_weight: STAND_IN_WEIGHT, ..it };
         let bootstrap = spec.bootstrap.map(lighter);
-        let spec = ParamsSpec { name, index: STAND_IN_INDEX, bootstrap, ..spec };
-        Ok(Params::new(spec, OptIn::InsecureResearch)?)
+        Ok(ParamsSpec { name, index: STAND_IN_INDEX, bootstrap, ..spec })
+    }
+
+    /// Whether it is a small one on an insecure ring.
+    fn is_stand_in(&self) -> bool {
+        STAND_INS.contains(&self.instance)
+    }
+
+    /// The parameter set.
+    pub fn params(&self) -> Result<Params, SuiteError> {
+        let opt_in = if self.is_stand_in() { OptIn::InsecureResearch } else { OptIn::SecureOnly };
+        Ok(Params::new(self.spec()?, opt_in)?)
+    }
+
+    /// The same, made once for all workloads that have it.
+    #[cfg(test)]
+    pub fn shared_params(&self) -> Params {
+        static MADE: Mutex<Vec<Params>> = Mutex::new(Vec::new());
+        let (spec, mut made) = (self.spec().unwrap(), MADE.lock().unwrap());
+        if let Some(params) = made.iter().find(|params| *params.spec() == spec) {
+            return params.clone();
+        }
+        made.push(self.params().unwrap());
+        made[made.len() - 1].clone()
     }
 
     /// How many random bits the maximum has for each value of a digit.
     pub fn random_bits(&self) -> usize {
-        if STAND_INS.contains(&self.instance) { STAND_IN_BITS } else { RANDOM_BITS }
+        if self.is_stand_in() { STAND_IN_BITS } else { RANDOM_BITS }
     }
 
     /// How many blocks there are.

@@ -1,10 +1,11 @@
 //! `fetch-by-similarity` from vectors to payloads and counts, on a small ring.
 
 use std::fs;
+use std::sync::LazyLock;
 
 use everlevel_suite::fetch::{LARGEST_SCORE, STAND_IN, threshold};
 
-use crate::stand_in::{StandIn, Workload, failure};
+use crate::stand_in::{Kept, StandIn, Workload, failure};
 
 pub static FETCH: Workload = Workload {
     name: "fetch-by-similarity",
@@ -129,6 +130,24 @@ pub const QUERY: [&str; 5] = [
     "client_postprocess",
 ];
 
+/// Keys for payloads, and those for counts: they do not depend on the data.
+pub static KEYS: LazyLock<Kept> = LazyLock::new(|| keys(""));
+pub static KEYS_FOR_COUNTS: LazyLock<Kept> = LazyLock::new(|| keys("--count_only"));
+
+fn keys(options: &str) -> Kept {
+    let mut harness = stand_in(&first(), &first());
+    harness.set("OPTIONS", options);
+    run(&harness, &["client_key_generation"]);
+    harness.kept()
+}
+
+/// Runs the stages up to this one, but for the generation of keys, which are given.
+pub fn run_with(keys: &Kept, harness: &StandIn, last: &str) {
+    run(harness, &["client_preprocess_dataset"]);
+    harness.begin_with(keys);
+    harness.run_between("client_encode_encrypt_db", last);
+}
+
 /// The sorted payloads of these rows, as the harness writes them.
 pub fn expected(rows: impl IntoIterator<Item = usize>) -> Vec<u8> {
     let mut out: Vec<_> = rows.into_iter().map(payload).collect();
@@ -201,7 +220,7 @@ fn payloads_and_counts_are_those_in_the_clear() {
     // The harness adds a seed for each run to those before.
     harness.write_data("query.bin", floats(&narrow(&query)));
     harness.set("OPTIONS", "--count_only --seed 5 --seed 7");
-    harness.run_until("client_postprocess");
+    run_with(&KEYS_FOR_COUNTS, &harness, "client_postprocess");
     harness.assert_measured();
     assert_eq!(count(&harness), matching.len() as u64);
 }
@@ -254,47 +273,48 @@ fn scores_from_the_threshold_on_match() {
     assert!(scores.iter().any(|(score, _)| *score == threshold(DIMENSION) - 1));
     let mut harness = stand_in(&first(), &first());
     write_rounded(&harness, &rows, &query);
-    let stages = ["client_key_generation", "client_encode_encrypt_db"];
-    run(&harness, &stages);
+    harness.begin_with(&KEYS);
+    run(&harness, &["client_encode_encrypt_db"]);
     run(&harness, &QUERY[1..]);
     assert!(result(&harness) == expected(matching.iter().copied()));
     harness.set("OPTIONS", "--count_only");
-    run(&harness, &stages);
+    harness.begin_with(&KEYS_FOR_COUNTS);
+    run(&harness, &["client_encode_encrypt_db"]);
     run(&harness, &QUERY[1..]);
     assert_eq!(count(&harness), matching.len() as u64);
 }
 
-/// No match, one, thirty-three that share slots by threes, and four that cannot be told apart:
-/// these are refused, and counted.
+/// One match, thirty-three that share slots by threes, and four that cannot be told apart: these
+/// are refused, and counted, as is no match.
 #[test]
 fn matches_are_told_apart_or_refused() {
     let mut harness = stand_in(&first(), &first());
     let mut row = [0; DIMENSION];
     row[5] = 22;
-    let run_with = |harness: &StandIn, matching: &[usize]| {
+    let look_for = |harness: &StandIn, matching: &[usize]| {
         let mut rows = vec![[0; DIMENSION]; ROWS];
         matching.iter().for_each(|i| rows[*i] = row);
         write_rounded(harness, &rows, &row);
         run(harness, &["client_encode_encrypt_db"]);
         run(harness, &QUERY[1..4]);
     };
-    run(&harness, &["client_key_generation"]);
+    harness.begin_with(&KEYS);
     let shared: Vec<usize> = (0..33).map(|i| i / 3 * 7 + i % 3 * SLOTS).collect();
-    for matching in [&[][..], &[4999], &shared] {
-        run_with(&harness, matching);
+    for matching in [&[4999][..], &shared] {
+        look_for(&harness, matching);
         run(&harness, &["client_postprocess"]);
         assert!(result(&harness) == expected(matching.iter().copied()), "{matching:?}");
     }
     // Chunks 0 and 1 share slot 40, 1 and 2 slot 40 + 641, and both pairs a slot once more where
     // chunks are moved.
     let ring = [40, 40 + SLOTS, 40 + STRIDE + SLOTS, 40 + STRIDE + 2 * SLOTS];
-    run_with(&harness, &ring);
+    look_for(&harness, &ring);
     assert_eq!(failure(&harness.stage("client_postprocess")), "suite.collision");
     assert!(!harness.io("results.bin").exists());
     harness.set("OPTIONS", "--count_only");
-    run(&harness, &["client_key_generation"]);
-    for matching in [&ring[..], &[], &shared] {
-        run_with(&harness, matching);
+    harness.begin_with(&KEYS_FOR_COUNTS);
+    for matching in [&ring[..], &[]] {
+        look_for(&harness, matching);
         run(&harness, &["client_postprocess"]);
         assert_eq!(count(&harness), matching.len() as u64);
     }

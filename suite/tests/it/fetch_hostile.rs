@@ -6,7 +6,9 @@ use std::path::Path;
 
 use everlevel_suite::fetch::STAND_IN;
 
-use crate::fetch::{DIMENSION, FETCH, QUERY, ROWS, first, floats, payloads, stand_in};
+use crate::fetch::{
+    DIMENSION, FETCH, KEYS, QUERY, ROWS, first, floats, payloads, run_with, stand_in,
+};
 use crate::stand_in::{StandIn, failure};
 
 /// A database of one vector over and over.
@@ -42,7 +44,7 @@ fn vectors_and_payloads_that_are_none() {
     }
     assert_eq!(refused(&harness, "client_encode_encrypt_db"), "wire.io");
     harness.write_data("db.bin", &good);
-    harness.run_until("client_encode_encrypt_db");
+    run_with(&KEYS, &harness, "client_encode_encrypt_db");
     let query = floats(&first());
     let double = floats(&first().iter().map(|x| 2.0 * x).collect::<Vec<_>>());
     for wrong in [Vec::new(), query[1..].to_vec(), query.repeat(2), double] {
@@ -97,7 +99,7 @@ fn arguments_that_stages_do_not_have() {
 #[test]
 fn uploads_and_results_that_are_cut_changed_or_of_another() {
     let mut harness = stand_in(&database(), &first());
-    harness.run_until("server_encrypted_compute");
+    run_with(&KEYS, &harness, "server_encrypted_compute");
     let [rows, numbers, query] = ["rows.ct", "payloads.ct", "query.bin"]
         .map(|name| harness.io("ciphertexts_upload").join(name));
     let (keys, download) =

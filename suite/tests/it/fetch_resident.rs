@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use everlevel_suite::fetch::resident::IDLE_VARIABLE;
 
 use crate::fetch::{
-    DIMENSION, QUERY, RESIDENT, ROWS, SLOTS, count, expected, first, floats, result, run,
-    stand_in_of,
+    DIMENSION, KEYS, KEYS_FOR_COUNTS, QUERY, RESIDENT, ROWS, SLOTS, count, expected, first, floats,
+    result, run, run_with, stand_in_of,
 };
 use crate::stand_in::{StandIn, failure};
 
@@ -57,7 +57,7 @@ fn refused(harness: &StandIn) -> String {
 fn answers_are_those_of_a_server_that_starts_with_the_stage() {
     let matching = [0, 17, SLOTS + 3, ROWS - 1];
     let mut harness = harness(&matching);
-    harness.run_until("client_postprocess");
+    run_with(&KEYS, &harness, "client_postprocess");
     harness.assert_measured();
     assert!(result(&harness) == expected(matching));
     let steps = fs::read_to_string(harness.io("server_reported_steps.json")).unwrap();
@@ -94,7 +94,7 @@ fn answers_are_those_of_a_server_that_starts_with_the_stage() {
     // It notices that another one is started in its place.
     let old = harness.root().join("old");
     fs::rename(socket(&harness).parent().unwrap(), &old).unwrap();
-    harness.run_until("client_postprocess");
+    run_with(&KEYS_FOR_COUNTS, &harness, "client_postprocess");
     assert_eq!(count(&harness), matching.len() as u64);
     until("the former server ends", || UnixStream::connect(old.join("socket")).is_err());
 }
@@ -104,7 +104,7 @@ fn answers_are_those_of_a_server_that_starts_with_the_stage() {
 fn the_server_ends() {
     let mut harness = harness(&[5]);
     assert_eq!(failure(&harness.stage(ASK)), "suite.server");
-    harness.run_until(START);
+    run_with(&KEYS, &harness, START);
     let away = harness.root().join("away");
     fs::rename(harness.io(""), &away).unwrap();
     until("the work tree ended", || UnixStream::connect(away.join("server/socket")).is_err());
@@ -129,7 +129,7 @@ fn the_server_ends() {
 #[test]
 fn files_that_are_not_those_that_were_read() {
     let harness = harness(&[5, 9]);
-    harness.run_until("client_encode_encrypt_query");
+    run_with(&KEYS, &harness, "client_encode_encrypt_query");
     let query = harness.io("ciphertexts_upload/query.bin");
     let kept = fs::read(&query).unwrap();
     for wrong in [&kept[..kept.len() - 1], b"a query", &[]] {
@@ -201,7 +201,7 @@ fn answer(harness: &StandIn, bytes: &[u8]) -> String {
 #[test]
 fn requests_that_are_none() {
     let harness = harness(&[1]);
-    harness.run_until("client_encode_encrypt_query");
+    run_with(&KEYS, &harness, "client_encode_encrypt_query");
     let query = fs::canonicalize(harness.io("ciphertexts_upload/query.bin")).unwrap();
     let other = fs::canonicalize(harness.io("ciphertexts_upload/rows.ct")).unwrap();
     let request = |task: &str, query: &str, more: &str| {

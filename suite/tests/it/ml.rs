@@ -1,11 +1,12 @@
 //! `ml-inference` from text to labels.
 
 use std::fs;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use everlevel_suite::ml::{HIDDEN, INPUTS, Model};
 
-use crate::stand_in::{StandIn, Workload};
+use crate::stand_in::{Kept, StandIn, Workload};
 
 pub static ML: Workload = Workload {
     name: "ml-inference",
@@ -88,6 +89,17 @@ pub fn stand_in(instance: &'static str, size: usize, images: &[Vec<u8>]) -> Stan
     out
 }
 
+/// An image by itself, encrypted: once for all tests that begin so.
+pub fn encrypted() -> StandIn {
+    static UPLOAD: OnceLock<Kept> = OnceLock::new();
+    let harness = stand_in("single", 0, &images(1));
+    harness.begin_with(UPLOAD.get_or_init(|| {
+        harness.run_until("client_encode_encrypt_input");
+        harness.kept()
+    }));
+    harness
+}
+
 /// The results that the client decrypted, image by image.
 fn results(harness: &StandIn) -> Vec<Vec<i128>> {
     let bytes = fs::read(harness.io("decrypted/results.bin")).unwrap();
@@ -149,12 +161,17 @@ fn steps(harness: &StandIn) -> serde_json::Map<String, serde_json::Value> {
     steps
 }
 
-/// Two blocks, of which the second is not full: every result of every image. Prints the times of
-/// the server's steps, the whole stage with the start of its process, and bytes.
+/// Two blocks, of which the second is not full: every result of every image. They are 997 images
+/// over and over, so that the blocks begin with different ones. Prints the times of the server's
+/// steps, the whole stage with the start of its process, and bytes.
 #[test]
 fn blocks_of_images_are_in_their_order() {
-    let images = images(10_000);
-    let harness = stand_in("large", 3, &images);
+    const COUNT: usize = 10_000;
+    let images = images(997);
+    let text = text(&images);
+    let harness = StandIn::new(&ML, "large", vec![("SIZE", "3".into())]);
+    let lines: String = text.split_inclusive('\n').cycle().take(COUNT).collect();
+    harness.write_data("intermediate/test_pixels.txt", lines);
     harness.run_until("client_encode_encrypt_input");
     let start = Instant::now();
     assert!(harness.stage("server_encrypted_compute").status.success());
@@ -162,8 +179,8 @@ fn blocks_of_images_are_in_their_order() {
     for stage in ["client_decrypt_decode", "client_postprocess"] {
         assert!(harness.stage(stage).status.success(), "{stage}");
     }
-    let (wanted, labels): (Vec<_>, Vec<usize>) =
-        expected(&Model::trained().unwrap(), &images).into_iter().unzip();
+    let known = expected(&Model::trained().unwrap(), &images);
+    let (wanted, labels): (Vec<_>, Vec<usize>) = known.iter().cycle().take(COUNT).cloned().unzip();
     assert!(results(&harness) == wanted);
     assert!(harness.lines::<usize>("encrypted_model_predictions.txt") == labels);
     let bytes = |name: &str| fs::metadata(harness.io(name)).unwrap().len();
@@ -178,9 +195,7 @@ fn blocks_of_images_are_in_their_order() {
 /// A server has no key and needs none: with the client's files gone it computes the same.
 #[test]
 fn the_server_needs_the_upload_the_parameters_and_the_model_only() {
-    let images = images(1);
-    let harness = stand_in("single", 0, &images);
-    harness.run_until("client_encode_encrypt_input");
+    let (images, harness) = (images(1), encrypted());
     let (kept, away) = (harness.io("secret_key"), harness.root().join("away"));
     fs::rename(&kept, &away).unwrap();
     fs::remove_dir_all(harness.io("preprocessed")).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 
 use everlevel_suite::ml::{HIDDEN, INPUTS, Model};
 
-use crate::ml::{images, model_text, stand_in, text};
+use crate::ml::{encrypted, images, model_text, stand_in, text};
 use crate::stand_in::failure;
 use crate::zn;
 
@@ -160,8 +160,7 @@ fn models_that_are_none() {
 /// A model's bounds are those of one plaintext modulus: below that of digits its results wrap.
 #[test]
 fn parameters_of_another_workload() {
-    let harness = stand_in("single", 0, &images(1));
-    harness.run_until("client_encode_encrypt_input");
+    let harness = encrypted();
     let other = zn::stand_in("single", &[(1, 1)]);
     other.run_until("client_key_generation");
     for file in ["public_keys/parameters", "secret_key/secret.key"] {
@@ -177,8 +176,8 @@ fn parameters_of_another_workload() {
 /// From the last stage to the first: each finds a broken file, and what it made before is gone.
 #[test]
 fn stages_that_fail_leave_nothing_of_an_earlier_run() {
-    let harness = stand_in("single", 0, &images(1));
-    harness.run_until("client_postprocess");
+    let harness = encrypted();
+    harness.run_between("server_encrypted_compute", "client_postprocess");
     for (stage, input, output) in [
         ("client_postprocess", "decrypted/results.bin", "encrypted_model_predictions.txt"),
         ("client_decrypt_decode", "secret_key/secret.key", "decrypted/results.bin"),
@@ -213,8 +212,8 @@ fn stages_that_fail_leave_nothing_of_an_earlier_run() {
 
 #[test]
 fn uploads_results_and_models_that_are_cut_changed_or_of_another_instance() {
-    let harness = stand_in("single", 0, &images(1));
-    harness.run_until("server_encrypted_compute");
+    let harness = encrypted();
+    harness.run_between("server_encrypted_compute", "server_encrypted_compute");
     let (upload, download) =
         (harness.io("ciphertexts_upload/pixels.ct"), harness.io("ciphertexts_download/results.ct"));
     let result = fs::read(&download).unwrap();

@@ -133,8 +133,7 @@ fn whole_numbers_at_other_places() {
 /// Pixels of an image.
 #[test]
 fn pixels_at_other_places() {
-    let harness = crate::ml::stand_in("single", 0, &crate::ml::images(1));
-    harness.run_until("client_encode_encrypt_input");
+    let harness = crate::ml::encrypted();
     let path = harness.io("ciphertexts_upload/pixels.ct");
     let file = Rewritten::open(ml::spec(), &path);
     file.check(&harness, (200, 201), "ciphertexts_download/results.ct");
@@ -145,7 +144,8 @@ fn pixels_at_other_places() {
 fn rows_and_payloads_at_other_places() {
     let (first, spec) = (crate::fetch::first(), fetch::spec(11));
     let harness = crate::fetch::stand_in(&first.repeat(crate::fetch::ROWS), &first);
-    harness.run_until("client_encode_encrypt_query");
+    let keys = &crate::fetch::KEYS;
+    crate::fetch::run_with(keys, &harness, "client_encode_encrypt_query");
     let [rows, payloads, query] = ["rows.ct", "payloads.ct", "query.bin"]
         .map(|name| harness.io("ciphertexts_upload").join(name));
     let result = "ciphertexts_download/results.bin";

@@ -31,6 +31,10 @@ pub struct StandIn {
     variables: Vec<(&'static str, &'static str)>,
 }
 
+/// The files between stages of a stand-in, for others: what takes seconds is made once for several
+/// tests.
+pub struct Kept(Vec<(PathBuf, Vec<u8>)>);
+
 impl StandIn {
     /// No data set yet; `arguments` are what stages get, by their names in `pins.json`.
     pub fn new(
@@ -90,9 +94,43 @@ impl StandIn {
         self.start(name, &words.collect::<Vec<_>>())
     }
 
+    /// The files between stages, of the instance and of what is common to all.
+    pub fn kept(&self) -> Kept {
+        let (root, mut files) = (self.root.path().join("io"), Vec::new());
+        let mut left = vec![root.clone()];
+        while let Some(path) = left.pop() {
+            if path.is_dir() {
+                left.extend(fs::read_dir(&path).unwrap().map(|file| file.unwrap().path()));
+            } else {
+                let name = path.strip_prefix(&root).unwrap().to_owned();
+                files.push((name, fs::read(&path).unwrap()));
+            }
+        }
+        Kept(files)
+    }
+
+    /// Writes files of a stand-in of the same instance, as if the stages that made them had run
+    /// here.
+    pub fn begin_with(&self, kept: &Kept) {
+        for (name, bytes) in &kept.0 {
+            let path = self.root.path().join("io").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            // Not into a file that a server may have open.
+            if path.exists() {
+                fs::remove_file(&path).unwrap();
+            }
+            fs::write(path, bytes).unwrap();
+        }
+    }
+
     /// Runs the stages up to this one, which have to succeed.
     pub fn run_until(&self, last: &str) {
-        for (name, _) in self.workload.stages {
+        self.run_between(self.workload.stages[0].0, last);
+    }
+
+    /// The same from another one on.
+    pub fn run_between(&self, first: &str, last: &str) {
+        for (name, _) in self.workload.stages.iter().skip_while(|stage| stage.0 != first) {
             let out = self.stage(name);
             let problem = String::from_utf8_lossy(&out.stderr);
             assert!(out.status.success(), "{name}: {problem}");

@@ -2,13 +2,14 @@
 //! on a small ring.
 
 use std::fs;
+use std::sync::OnceLock;
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use everlevel_suite::Instance;
 use everlevel_suite::transciphering::{INSTANCES, STAND_INS, TASK_VARIABLE};
 
-use crate::stand_in::{StandIn, Workload};
+use crate::stand_in::{Kept, StandIn, Workload};
 
 pub static TRANSCIPHERING: Workload = Workload {
     name: "transciphering",
@@ -104,6 +105,13 @@ impl Task {
 pub fn stand_in(instance: Instance, size: &str, task: Task, numbers: &[u16]) -> StandIn {
     let mut out = StandIn::new(&TRANSCIPHERING, instance.name, vec![("SIZE", size.into())]);
     out.set_variable(TASK_VARIABLE, Some(task.number()));
+    out.write_data("aes_key.hex", hex(&KEY));
+    write_numbers(&out, numbers);
+    out
+}
+
+/// Puts these numbers into the data set.
+fn write_numbers(out: &StandIn, numbers: &[u16]) {
     let cipher = Aes128::new(&KEY.into());
     let mut data: Vec<u8> = numbers.iter().flat_map(|x| x.to_be_bytes()).collect();
     if data.len() == 16 {
@@ -119,8 +127,18 @@ pub fn stand_in(instance: Instance, size: &str, task: Task, numbers: &[u16]) -> 
         out.write_data("aes_iv.hex", hex(&IV.to_be_bytes()));
     }
     out.write_data("db.hex", hex(&data));
-    out.write_data("aes_key.hex", hex(&KEY));
-    out
+}
+
+/// A block by itself, of which all stages have run: once for all tests that begin so.
+pub fn block(task: Task) -> StandIn {
+    static RUNS: [OnceLock<Kept>; 2] = [OnceLock::new(), OnceLock::new()];
+    let instance = STAND_INS[0];
+    let harness = stand_in(instance, instance.name, task, &numbers(instance));
+    harness.begin_with(RUNS[task as usize].get_or_init(|| {
+        harness.run_until("client_postprocess");
+        harness.kept()
+    }));
+    harness
 }
 
 /// Numbers that look random, all kinds of bytes among them.
@@ -142,16 +160,23 @@ fn inner_product(numbers: &[u16]) -> u16 {
 fn check(instance: Instance, size: &str, task: Task, numbers: &[u16], runs: usize) {
     let harness = stand_in(instance, size, task, numbers);
     harness.run_until("client_postprocess");
-    harness.assert_measured();
-    for run in 0..runs {
-        if run > 0 {
-            for (stage, _) in &TRANSCIPHERING.stages[4..] {
-                assert!(harness.stage(stage).status.success(), "{stage}");
-            }
-        }
-        assert_eq!(harness.lines::<u16>("result_aes.txt"), numbers, "{size}");
-        assert_eq!(harness.lines::<u16>("result.txt"), [task.expected(numbers)], "{size}");
+    for _ in 1..runs {
+        check_results(&harness, task, numbers);
+        harness.run_between("server_encrypted_aes_decryption", "client_postprocess");
     }
+    check_run(&harness, size, task, numbers);
+}
+
+/// What the last stages wrote.
+fn check_results(harness: &StandIn, task: Task, numbers: &[u16]) {
+    assert_eq!(harness.lines::<u16>("result_aes.txt"), numbers, "{task:?}");
+    assert_eq!(harness.lines::<u16>("result.txt"), [task.expected(numbers)], "{task:?}");
+}
+
+/// The same, and what all stages left.
+fn check_run(harness: &StandIn, size: &str, task: Task, numbers: &[u16]) {
+    harness.assert_measured();
+    check_results(harness, task, numbers);
     let steps = fs::read_to_string(harness.io("server_reported_steps.json")).unwrap();
     let steps: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&steps).unwrap();
     let names = ["Encrypted computation", "Load keys", "Plan", "Read inputs", "Total"];
@@ -176,27 +201,32 @@ fn check(instance: Instance, size: &str, task: Task, numbers: &[u16], runs: usiz
 fn a_block_by_itself() {
     let instance = STAND_INS[0];
     for task in TASKS {
-        check(instance, instance.name, task, &numbers(instance), 1);
+        check_run(&block(task), instance.name, task, &numbers(instance));
     }
 }
 
 #[test]
-fn blocks_of_two_states() {
+fn inner_products_of_two_states() {
     let instance = STAND_INS[1];
-    for task in TASKS {
-        check(instance, instance.name, task, &numbers(instance), 2);
-    }
+    check(instance, instance.name, Task::InnerProduct, &numbers(instance), 2);
 }
 
-/// Zeros only, and then a number that is larger than all others by its last bit, in the last place.
+/// Zeros only, and then a number that is larger than all others by its last bit, in the last place:
+/// maxima that are nearly missed, under the keys and the round keys of numbers that look random.
 #[test]
-fn maxima_that_are_nearly_missed() {
-    let instance = STAND_INS[1];
-    let mut numbers = vec![0; instance.count as usize];
-    check(instance, instance.name, Task::Maximum, &numbers, 1);
-    numbers.fill(0x7ffe);
-    numbers[instance.count as usize - 1] = 0x7fff;
-    check(instance, instance.name, Task::Maximum, &numbers, 1);
+fn maxima_of_two_states() {
+    let (instance, task) = (STAND_INS[1], Task::Maximum);
+    let numbers = numbers(instance);
+    let harness = stand_in(instance, instance.name, task, &numbers);
+    harness.run_until("client_postprocess");
+    check_run(&harness, instance.name, task, &numbers);
+    let mut near = vec![0x7ffe; numbers.len()];
+    near[numbers.len() - 1] = 0x7fff;
+    for numbers in [vec![0; numbers.len()], near] {
+        write_numbers(&harness, &numbers);
+        harness.run_between("server_preprocess_dataset", "client_postprocess");
+        check_results(&harness, task, &numbers);
+    }
 }
 
 /// What the harness runs, at 128 bits.

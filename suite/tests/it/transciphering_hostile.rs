@@ -7,7 +7,7 @@ use std::path::Path;
 use everlevel_suite::transciphering::{STAND_INS, TASK_VARIABLE};
 
 use crate::stand_in::{StandIn, failure};
-use crate::transciphering::{TASKS, TRANSCIPHERING, Task, numbers, stand_in};
+use crate::transciphering::{TASKS, TRANSCIPHERING, Task, block, numbers, stand_in};
 
 fn refused(harness: &StandIn, stage: &str) -> String {
     failure(&harness.stage(stage))
@@ -92,10 +92,8 @@ fn files_of_an_inner_product_that_are_cut_changed_or_of_another() {
 /// What was made for one task is refused by the stages of the other one.
 #[test]
 fn files_of_another_task() {
-    let instance = STAND_INS[0];
     for (task, other) in [(0, 1), (1, 0)] {
-        let mut harness = stand_in(instance, instance.name, TASKS[task], &numbers(instance));
-        harness.run_until("client_decrypt_decode");
+        let mut harness = block(TASKS[task]);
         harness.set_variable(TASK_VARIABLE, Some(TASKS[other].number()));
         for stage in [
             "client_decrypt_decode",
@@ -111,9 +109,7 @@ fn files_of_another_task() {
 }
 
 fn check_files(task: Task) {
-    let instance = STAND_INS[0];
-    let harness = stand_in(instance, instance.name, task, &numbers(instance));
-    harness.run_until("client_postprocess");
+    let harness = block(task);
     let known = ["wire.truncated", "wire.checksum", "wire.not-ours", "scheme.unreadable-key"];
     let all = [
         ("server_encrypted_aes_decryption", "public_keys/server.keys"),

@@ -1,5 +1,7 @@
 //! The maximum on the no-op scheme, against that in the clear.
 
+use std::sync::LazyLock;
+
 use everlevel_aes::Layout;
 use everlevel_scheme::noise::log_add;
 use everlevel_scheme::{NoOp, Params, Plaintext};
@@ -15,19 +17,30 @@ const WORKLOAD: Workload = Workload { instance: STAND_INS[1], task: Task::Maximu
 /// once for all.
 const FEW_BITS: usize = 16;
 
-/// The level of states after AES.
-fn level(params: &Params) -> Level {
-    let direction = WORKLOAD.mode(&[0; BLOCK]).unwrap().direction();
-    let levels = key_levels(params, direction).unwrap();
-    let (_, [state, _]) = rehearse(params, &WORKLOAD, &levels, 1).unwrap();
-    state.meta().level
+/// What the tests have in common.
+struct Prepared {
+    params: Params,
+    layout: Layout,
+    /// The level of states after AES.
+    level: Level,
+    maximum: Maximum<NoOp>,
 }
 
-/// The slots of the result for states that hold these numbers, the last block of which is repeated.
-fn found(numbers: &[u16], random: &mut impl FnMut() -> u64) -> (Layout, Vec<u64>) {
-    let params = WORKLOAD.params().unwrap();
-    let (scheme, level) = (NoOp::new(&params, 1), level(&params));
+static PREPARED: LazyLock<Prepared> = LazyLock::new(|| {
+    let params = WORKLOAD.shared_params();
+    let direction = WORKLOAD.mode(&[0; BLOCK]).unwrap().direction();
+    let levels = key_levels(&params, direction).unwrap();
+    let (_, [state, _]) = rehearse(&params, &WORKLOAD, &levels, 1).unwrap();
+    let (scheme, levels) = (NoOp::new(&params, 1), maximum_levels(&params));
+    let maximum = Maximum::new(&scheme, &params, levels, FEW_BITS).unwrap();
     let layout = Layout::packed(params.slot_shape()).unwrap();
+    Prepared { layout, level: state.meta().level, maximum, params }
+});
+
+/// The slots of the result for states that hold these numbers, the last block of which is repeated.
+fn found(numbers: &[u16], random: &mut impl FnMut() -> u64) -> (&'static Layout, Vec<u64>) {
+    let Prepared { params, layout, level, maximum } = &*PREPARED;
+    let scheme = NoOp::new(params, 1);
     let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_be_bytes()).collect();
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     assert!(rest.is_empty());
@@ -35,12 +48,11 @@ fn found(numbers: &[u16], random: &mut impl FnMut() -> u64) -> (Layout, Vec<u64>
         let mut blocks = blocks.to_vec();
         blocks.resize(layout.blocks(), blocks[blocks.len() - 1]);
         let slots = layout.encode(&blocks).swap_remove(0);
-        scheme.encrypt_at(&Plaintext::encode_elements(&params, &slots).unwrap(), level).unwrap()
+        scheme.encrypt_at(&Plaintext::encode_elements(params, &slots).unwrap(), *level).unwrap()
     };
     let states: Vec<_> = blocks.chunks(layout.blocks()).map(state).collect();
-    let maximum = Maximum::new(&scheme, &params, maximum_levels(&params), FEW_BITS).unwrap();
     let result = maximum.run(&scheme, &states, random).unwrap();
-    let slots = scheme.decrypt(&result).unwrap().decode(&params).unwrap();
+    let slots = scheme.decrypt(&result).unwrap().decode(params).unwrap();
     (layout, slots)
 }
 
@@ -102,7 +114,7 @@ fn weights_decide() {
 fn failures_are_rarer_than_2_to_the_minus_128() {
     for instance in INSTANCES {
         let workload = Workload { instance, task: Task::Maximum };
-        let params = workload.params().unwrap();
+        let params = workload.shared_params();
         let (scheme, levels) = (NoOp::blank(&params), maximum_levels(&params));
         let maximum = Maximum::new(&scheme, &params, levels, workload.random_bits()).unwrap();
         let refreshed = DIGITS * maximum.flags.ciphertexts();
@@ -116,9 +128,7 @@ fn failures_are_rarer_than_2_to_the_minus_128() {
 
 #[test]
 fn no_states_have_no_maximum() {
-    let params = WORKLOAD.params().unwrap();
-    let scheme = NoOp::blank(&params);
-    let maximum = Maximum::new(&scheme, &params, maximum_levels(&params), FEW_BITS).unwrap();
-    let error = maximum.run(&scheme, &[], &mut || 0).unwrap_err();
+    let scheme = NoOp::blank(&PREPARED.params);
+    let error = PREPARED.maximum.run(&scheme, &[], &mut || 0).unwrap_err();
     assert_eq!(error.code(), "circuit.empty");
 }
