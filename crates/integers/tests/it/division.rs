@@ -237,7 +237,7 @@ type Case = (&'static str, Operation, Type, (u64, u64, u32));
 
 #[test]
 fn counts() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
     let cases: [Case; 5] = [
         ("popcount", |s, a, _| s.popcount(a), Type::U16, (28, 24, 4)),
@@ -284,7 +284,7 @@ fn lowest_bits_of_sums() {
 /// One table of a sum of four digits, which takes some 60 products with all carries.
 #[test]
 fn counts_of_lowest_bits() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
     let x = bench.encrypt(&[1, 2], Type::U16);
     let sum = ints.add(&x, &x).unwrap();

@@ -116,7 +116,7 @@ fn statistics() {
 /// comparison, whose lowest digit decides between equal entries, and one table of two digits.
 #[test]
 fn counts() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
     let cases: [(&str, Operation, (u64, u64, u32)); 3] = [
         ("ranks", |s, x| s.ranks(x, Order::Ascending), (25, 24, 6)),
