@@ -1,12 +1,38 @@
 //! A session on the no-op scheme, and an observer that looks into every slot.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::{PrimePower, Session};
-use everlevel_integers::{Column, Encoded, Integers, IntegersError, Type};
+use everlevel_integers::{Column, Encoded, Integers, IntegersError, TablePlans, Type};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Level, NoOp, OptIn, Params, ParamsSpec, Plaintext};
+use everlevel_scheme::{Level, NoOp, OptIn, Params, Plaintext};
+
+/// What all tests have in common, each made when it is first asked for.
+struct Shared<K, T>(Mutex<BTreeMap<K, Arc<OnceLock<T>>>>);
+
+impl<K: Ord, T: Clone> Shared<K, T> {
+    const fn new() -> Self {
+        Shared(Mutex::new(BTreeMap::new()))
+    }
+
+    /// It is not locked meanwhile: others wait only for the same.
+    fn get(&self, key: K, make: impl FnOnce() -> T) -> T {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = lock().entry(key).or_default().clone();
+        held.get_or_init(make).clone()
+    }
+}
+
+static SETS: Shared<String, Params> = Shared::new();
+/// By the name of the set, and whether there are values: without them diagonals hold none either.
+static BOOTSTRAPPERS: Shared<(String, bool), Arc<Bootstrapper<NoOp>>> = Shared::new();
+static PLANS: LazyLock<TablePlans> = LazyLock::new(TablePlans::default);
+
+fn set(name: &str) -> Params {
+    SETS.get(name.into(), || Params::named(name, OptIn::InsecureResearch).unwrap())
+}
 
 /// Session and parameters.
 pub struct Bench {
@@ -18,48 +44,54 @@ pub struct Bench {
 impl Bench {
     /// With bootstrapping.
     pub fn new(name: &str) -> Self {
-        Self::of(Params::named(name, OptIn::InsecureResearch).unwrap())
+        Self::bootstrapping(name, true)
     }
 
     /// With bootstrapping, on the set that uses `slots` slots.
     pub fn with_used_slots(name: &str, slots: usize) -> Self {
-        let spec = ParamsSpec::named(name).unwrap().with_used_slots(slots).unwrap();
-        Self::of(Params::new(spec, OptIn::InsecureResearch).unwrap())
-    }
-
-    fn of(params: Params) -> Self {
-        let scheme = Arc::new(NoOp::new(&params, 1));
-        let plan = BootstrapPlan::for_set(&params).unwrap();
-        let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
-        Bench { session: Session::new(scheme.clone(), bootstrapper), params, scheme }
+        Self::bootstrapping(&format!("{name}-s{slots}"), true)
     }
 
     /// Without.
     pub fn leveled(name: &str) -> Self {
-        let (params, scheme) = Self::scheme(name);
+        let params = set(name);
+        let scheme = Arc::new(NoOp::new(&params, 1));
         Bench { session: Session::leveled(scheme.clone()), params, scheme }
     }
 
     /// With bootstrapping, and without values: what it costs, and whether it fits.
     pub fn blank(name: &str) -> Self {
-        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
-        let scheme = Arc::new(NoOp::blank(&params));
-        let plan = BootstrapPlan::for_set(&params).unwrap();
-        let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
-        Bench { session: Session::new(scheme.clone(), bootstrapper), params, scheme }
+        Self::bootstrapping(name, false)
     }
 
-    fn scheme(name: &str) -> (Params, Arc<NoOp>) {
-        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
-        let scheme = Arc::new(NoOp::new(&params, 1));
-        (params, scheme)
+    /// Without bootstrapping and without values.
+    pub fn blank_leveled(name: &str) -> Self {
+        let params = set(name);
+        let scheme = Arc::new(NoOp::blank(&params));
+        Bench { session: Session::leveled(scheme.clone()), params, scheme }
+    }
+
+    /// Counters, and what stands for overflows, are those of a scheme of its own.
+    fn bootstrapping(name: &str, values: bool) -> Self {
+        let params = set(name);
+        let scheme = || match values {
+            true => NoOp::new(&params, 1),
+            false => NoOp::blank(&params),
+        };
+        let bootstrapper = BOOTSTRAPPERS.get((name.into(), values), || {
+            let plan = BootstrapPlan::for_set(&params).unwrap();
+            Arc::new(Bootstrapper::new(&scheme(), plan).unwrap())
+        });
+        let scheme = Arc::new(scheme());
+        Bench { session: Session::new(scheme.clone(), bootstrapper), params, scheme }
     }
 
     /// Every slot that enters a table is checked against its window.
     pub fn integers(&self) -> Integers<'_, NoOp> {
         let params = self.params.clone();
         let modulus = self.modulus();
-        Integers::new(&self.session, &self.params).unwrap().observed(Box::new(
+        let ints = Integers::new(&self.session, &self.params).unwrap();
+        ints.with_plans(PLANS.clone()).observed(Box::new(
             move |scheme, x: &NoOpCiphertext, (low, high)| {
                 let slots = scheme.decrypt(x).unwrap().decode(&params).unwrap();
                 for slot in slots {

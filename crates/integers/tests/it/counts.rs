@@ -59,7 +59,7 @@ fn tables_by_squares() {
 /// Squares leave as much capacity as blocks of coefficients, but for the bits of a few sums.
 #[test]
 fn squares_take_no_more_capacity() {
-    let bench = Bench::new("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let scheme = &*bench.scheme;
     let fresh = bench.encrypt(&[1], Type::U8);
     let x = fresh.values().next().unwrap().get();
@@ -88,7 +88,7 @@ type Case = (&'static str, Operation, [(u64, u32); 4]);
 /// Products of ciphertexts and depth of operations on fresh columns of 8, 16, 32 and 64 bits.
 #[test]
 fn operations() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
     let cases: [Case; 6] = [
         ("lt", |s, a, b| s.lt(a, b), [(22, 7), (47, 8), (98, 9), (201, 10)]),
@@ -116,7 +116,7 @@ fn operations() {
 /// signs take.
 #[test]
 fn depth_five_fits_after_bootstrapping() {
-    let bench = Bench::new("bgv-65537-n15");
+    let bench = Bench::blank("bgv-65537-n15");
     let (scheme, session) = (&*bench.scheme, &bench.session);
     let fresh = bench.encrypt(&[1], Type::U8);
     session.refresh_in_place(fresh.values().next().unwrap()).unwrap();

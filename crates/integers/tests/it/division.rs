@@ -18,14 +18,27 @@ macro_rules! check {
     }};
 }
 
+/// Up to 40, and about powers of two.
 #[test]
-fn all_small_public_divisors_of_bytes() {
+fn small_public_divisors_of_bytes() {
+    let ends = [50, 63, 64, 65, 85, 99, 127, 128, 129, 191, 254, 255, 256, 257, 300];
+    small_divisors((1..=40).chain(ends));
+}
+
+#[test]
+#[ignore = "some ten seconds"]
+fn many_public_divisors_of_bytes() {
+    small_divisors(1..=300);
+}
+
+/// Of all bytes, by these divisors and those less than 0.
+fn small_divisors(divisors: impl Iterator<Item = i128> + Clone) {
     let bench = Bench::leveled("insecure_bgv-65537-n11");
     let ints = bench.integers();
     for (kind, low) in [(Type::U8, 0i128), (Type::I8, -128)] {
         let xs: Vec<i128> = (low..low + 256).collect();
         let x = bench.encrypt(&xs, kind);
-        for c in (1..=300i128).flat_map(|c| [c, -c]) {
+        for c in divisors.clone().flat_map(|c| [c, -c]) {
             let floor = |x: i128, c: i128| {
                 let q = x.div_euclid(c);
                 if c < 0 && x.rem_euclid(c) != 0 { q - 1 } else { q }
@@ -237,7 +250,7 @@ type Case = (&'static str, Operation, Type, (u64, u64, u32));
 
 #[test]
 fn counts() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
     let cases: [Case; 5] = [
         ("popcount", |s, a, _| s.popcount(a), Type::U16, (28, 24, 4)),
@@ -284,7 +297,7 @@ fn lowest_bits_of_sums() {
 /// One table of a sum of four digits, which takes some 60 products with all carries.
 #[test]
 fn counts_of_lowest_bits() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
     let x = bench.encrypt(&[1, 2], Type::U16);
     let sum = ints.add(&x, &x).unwrap();

@@ -16,13 +16,25 @@ const RELATIONS: [(Relation, Holds); 5] = [
 ];
 
 /// All relations of all integers about an interval with constants in it, of one digit to sixteen,
-/// with digits that have one value, and integers outside of the interval.
+/// with digits that have one value, and integers outside of the interval. Each place of a constant
+/// in its interval meets each sign of what is behind, in another interval.
 #[test]
 fn related_as_in_the_clear() {
+    related(|interval, place| vec![(interval + place) as i64 % 3 - 1]);
+}
+
+#[test]
+#[ignore = "some seconds: every sign of what is behind, with every constant"]
+fn many_related_as_in_the_clear() {
+    related(|_, _| vec![-1, 0, 1]);
+}
+
+/// `behind` gives the signs of what is behind for a constant, by the interval and its place there.
+fn related(behind: impl Fn(usize, usize) -> Vec<i64>) {
     let bench = Bench::new("insecure_bgv-65537-n11");
     let ints = bench.integers();
     let slots = bench.params.slots();
-    for (low, high) in [
+    let intervals = [
         (0, 1),
         (0, 15),
         (3, 9),
@@ -35,31 +47,32 @@ fn related_as_in_the_clear() {
         (0, (1 << 31) - 1),
         (-(1 << 40), 1 << 40),
         (i128::from(i64::MIN), i128::from(i64::MAX)),
-    ] {
+    ];
+    for (number, (low, high)) in intervals.into_iter().enumerate() {
         let kind = Type::ranged(low, high).unwrap();
         let near = |v: i128| [v - 17, v - 16, v - 1, v, v + 1, v + 15, v + 16];
         let middle = low + (high - low) / 3;
         let known: Vec<i128> = [low, middle, high].into_iter().flat_map(near).collect();
-        for x in [low, middle, high] {
-            for behind in [-1, 0, 1] {
-                // Twice, as what is made of a constant is kept.
-                let column = bench.encrypt(&vec![x; slots], kind);
-                let constant = EncryptedConstant::new(column);
-                assert_eq!(constant.interval(), kind.interval());
-                for (relation, holds) in RELATIONS {
-                    let found = ints.related(&known, relation, &constant, behind).unwrap();
-                    let expected: Vec<i128> =
-                        known.iter().map(|a| i128::from(holds(*a, x))).collect();
-                    let shown = format!("{relation:?} {x} in {low}..{high}");
-                    assert_eq!(bench.decrypt(&found), expected, "{shown}");
-                    // What is behind the column is what sums take it for.
-                    let sum = ints.sum(&found).unwrap();
-                    let open = |c: &NoOpCiphertext| {
-                        Ok::<_, IntegersError>(bench.scheme.decrypt(c)?.decode(&bench.params)?)
-                    };
-                    let total = sum.decrypt(bench.modulus(), open).unwrap();
-                    assert_eq!(total, expected.iter().sum::<i128>(), "{shown}, {behind} behind");
-                }
+        for (place, x) in [low, middle, high].into_iter().enumerate() {
+            // What is made of a constant is kept: for relations, and for what is behind.
+            let column = bench.encrypt(&vec![x; slots], kind);
+            let constant = EncryptedConstant::new(column);
+            assert_eq!(constant.interval(), kind.interval());
+            let signs = behind(number, place).into_iter();
+            for (behind, (relation, holds)) in
+                signs.flat_map(|behind| RELATIONS.map(|one| (behind, one)))
+            {
+                let found = ints.related(&known, relation, &constant, behind).unwrap();
+                let expected: Vec<i128> = known.iter().map(|a| i128::from(holds(*a, x))).collect();
+                let shown = format!("{relation:?} {x} in {low}..{high}");
+                assert_eq!(bench.decrypt(&found), expected, "{shown}");
+                // What is behind the column is what sums take it for.
+                let sum = ints.sum(&found).unwrap();
+                let open = |c: &NoOpCiphertext| {
+                    Ok::<_, IntegersError>(bench.scheme.decrypt(c)?.decode(&bench.params)?)
+                };
+                let total = sum.decrypt(bench.modulus(), open).unwrap();
+                assert_eq!(total, expected.iter().sum::<i128>(), "{shown}, {behind} behind");
             }
         }
     }

@@ -48,16 +48,29 @@ type Case = (&'static str, Operation, usize, (u64, u64, usize));
 /// What it takes on the set that everything here is for, for fresh columns of 16 bits.
 #[test]
 fn counts() {
-    let cases: [Case; 6] = [
+    let cases: [Case; 3] = [
         ("ranks", |s, x| s.ranks(x, Order::Ascending), 1000, (1581, 3239, 22)),
         ("sorted", |s, x| s.sorted(x, Order::Ascending, 256), 256, (387, 892, 5)),
+        ("maximum", |s, x| s.maximum(x), 32768, (2302, 8299, 80)),
+    ];
+    counted(&cases);
+}
+
+/// The others that are documented.
+#[test]
+#[ignore = "some ten seconds"]
+fn many_counts() {
+    let cases: [Case; 3] = [
         ("sorted", |s, x| s.sorted(x, Order::Ascending, 4096), 4096, (12760, 47044, 458)),
         ("first 10", |s, x| s.sorted(x, Order::Descending, 10), 4096, (8112, 29824, 290)),
-        ("maximum", |s, x| s.maximum(x), 32768, (2302, 8299, 80)),
         ("argmax", |s, x| s.argmax(x), 32768, (4653, 16951, 164)),
     ];
+    counted(&cases);
+}
+
+fn counted(cases: &[Case]) {
     let mut found = Vec::new();
-    for (name, operation, n, _) in cases {
+    for &(name, operation, n, _) in cases {
         let bench = Bench::blank("bgv-65537-n15");
         let ints = Integers::new(&bench.session, &bench.params).unwrap();
         let x = bench.encrypt(&vec![7; n], Type::U16);
@@ -67,5 +80,6 @@ fn counts() {
         let refreshes = bench.session.bootstraps() - before.1;
         found.push((name, n, (cost.products, cost.key_switches, refreshes)));
     }
-    assert_eq!(found, cases.map(|(name, _, n, counts)| (name, n, counts)));
+    let expected: Vec<_> = cases.iter().map(|&(name, _, n, counts)| (name, n, counts)).collect();
+    assert_eq!(found, expected);
 }

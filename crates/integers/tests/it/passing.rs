@@ -122,7 +122,7 @@ fn carries_pass_digits() {
 /// Fresh columns begin lower as far as results have the capacity that tables of signs would leave.
 #[test]
 fn fresh_columns_begin_lower() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
     let left = |x: &Column<NoOpCiphertext>| {
         let capacities = x.values().map(|v| bench.scheme.capacity_bits(&v.get()));

@@ -239,7 +239,7 @@ type Case = (&'static str, Operation, Type, (u64, u64, u32));
 /// Products, relinearizations and depth on fresh columns.
 #[test]
 fn counts() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
     let cases: [Case; 9] = [
         ("mul", |s, a, b| s.mul(a, b), Type::U8, (164, 80, 11)),

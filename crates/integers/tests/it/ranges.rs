@@ -130,7 +130,7 @@ fn counted(bench: &Bench, asked: Asked<'_>) -> (u64, u32) {
 
 #[test]
 fn both_ends_take_less_than_two_comparisons() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints: Integers<'_, NoOp> = Integers::new(&bench.session, &bench.params).unwrap();
     let days = Type::ranged(8036, 10_591).unwrap();
     let x = bench.encrypt(&[8036, 10_591], days);
@@ -151,7 +151,7 @@ fn both_ends_take_less_than_two_comparisons() {
 /// A value takes a product of two truth values where all of a byte are asked for.
 #[test]
 fn equalities_share_truth_values_of_digits() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints: Integers<'_, NoOp> = Integers::new(&bench.session, &bench.params).unwrap();
     let x = bench.encrypt(&[0, 255], Type::U8);
     let values: Vec<i128> = (0..=255).collect();
@@ -164,7 +164,7 @@ fn equalities_share_truth_values_of_digits() {
 /// The days of seven years have four digits, of which the highest two have eleven values.
 #[test]
 fn the_highest_digits_are_compared_as_one() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints: Integers<'_, NoOp> = Integers::new(&bench.session, &bench.params).unwrap();
     let days = Type::ranged(8036, 10_591).unwrap();
     let (x, y) = (bench.encrypt(&[8036, 10_591], days), bench.encrypt(&[8037, 9000], days));
@@ -180,7 +180,7 @@ fn the_highest_digits_are_compared_as_one() {
 /// As documented.
 #[test]
 fn a_diagram_takes_fewer_levels_than_products() {
-    let bench = Bench::leveled("bgv-65537-n15");
+    let bench = Bench::blank_leveled("bgv-65537-n15");
     let ints: Integers<'_, NoOp> = Integers::new(&bench.session, &bench.params).unwrap();
     let days = Type::ranged(8036, 10_591).unwrap();
     let (x, y) = (bench.encrypt(&[8036, 10_591], days), bench.encrypt(&[8037, 9000], days));

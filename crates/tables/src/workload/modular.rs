@@ -1,10 +1,13 @@
 //! Workloads modulo p^r, if no result can wrap.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use everlevel::{Error, OptIn, Params, ParamsSpec, Plaintext, Program, ValueRange, general_keys};
 use everlevel_integers::{Rehearsal, ciphertext_bytes};
+use everlevel_ring::{Ring, SlotShape};
 use everlevel_scheme::params;
+use everlevel_scheme::spec::ModulusChain;
 
 use super::operations::Asked;
 use super::recommendation::{OperationCost, Recommendation, Way};
@@ -17,19 +20,21 @@ pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation,
     if let Some(operation) = workload.operations.iter().find(|o| !o.entry().modular) {
         return Err(format!("{operation} is more than sums, differences and products"));
     }
-    let mut sets: Vec<(u64, Params)> = params::names()
-        .filter(|name| params::spec(name).is_ok_and(|spec| holds(workload, &spec)))
-        .filter_map(|name| Params::named(name, opt_in).ok())
-        .map(|set| (bytes(workload, &set).1, set))
+    let mut sets: Vec<(u64, ParamsSpec)> = params::names()
+        .filter_map(|name| params::spec(name).ok())
+        .filter(|spec| opt_in.insecure() || !spec.is_insecure_by_name())
+        .filter(|spec| holds(workload, spec))
+        .filter_map(|spec| Some((size(&spec)?.of_rows(workload.rows).1, spec)))
         .collect();
     // Of equal ones the first in the list, and BGV before BFV.
-    sets.sort_by_key(|(bytes, set)| (*bytes, set.spec().form.name() != "bgv"));
+    sets.sort_by_key(|(bytes, spec)| (*bytes, spec.form.name() != "bgv"));
     let limit = typed::sets(opt_in)
         .filter_map(|set| typed::size(workload, &set).ok())
         .map(|(_, bytes)| bytes)
         .next()
         .unwrap_or(u64::MAX);
-    for (bytes, set) in sets {
+    for (bytes, spec) in sets {
+        let Ok(set) = Params::new(spec, opt_in) else { continue };
         if bytes > limit {
             return Err("ciphertexts of values that cannot wrap would be larger than those of \
                         typed integers"
@@ -53,10 +58,42 @@ fn range(workload: &Workload) -> Option<ValueRange> {
     ValueRange::new(low, high)
 }
 
-/// The number of ciphertexts of a column of all rows, and their size in bytes.
-fn bytes(workload: &Workload, params: &Params) -> (u64, u64) {
-    let ciphertexts = workload.rows.div_ceil(params.slots() as u64);
-    (ciphertexts, ciphertexts.saturating_mul(ciphertext_bytes(params, params.chain().top())))
+/// The slots and the bytes of a ciphertext as it is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Size {
+    slots: u64,
+    bytes: u64,
+}
+
+impl Size {
+    /// From the specification, without the tables of the set, which take most of the time of
+    /// [`Params::new`].
+    fn of(spec: &ParamsSpec) -> Option<Self> {
+        let dimensions = SlotShape::dimensions_of(spec.index, spec.plain_prime).ok()?;
+        let slots = dimensions.iter().map(|dimension| dimension.size as u64).product();
+        let degree = Ring::degree_of(spec.index).ok()? as u64;
+        let (chain, _) = ModulusChain::build(spec).ok()?;
+        let bits = chain.bits(chain.top()).ceil() as u64;
+        Some(Size { slots, bytes: spec.assumption.components() as u64 * degree * bits / 8 })
+    }
+
+    /// The number of ciphertexts of a column, and their size in bytes.
+    fn of_rows(self, rows: u64) -> (u64, u64) {
+        let ciphertexts = rows.div_ceil(self.slots);
+        (ciphertexts, ciphertexts.saturating_mul(self.bytes))
+    }
+}
+
+/// The size of a set that has a name; none if there is no such set. It is found once.
+fn size(spec: &ParamsSpec) -> Option<Size> {
+    static KNOWN: Mutex<BTreeMap<String, Option<Size>>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = known().get(&spec.name).copied();
+    before.unwrap_or_else(|| {
+        let found = Size::of(spec);
+        known().insert(spec.name.clone(), found);
+        found
+    })
 }
 
 /// Rehearses every operation on fresh columns; `None` if a result could wrap.
@@ -89,7 +126,9 @@ pub(super) fn on(workload: &Workload, params: &Params) -> Result<Option<Recommen
         let bounds = (all.low(), all.high());
         operations.push(OperationCost::new(counted * blocks, operation.name(), rehearsed, bounds));
     }
-    let (ciphertexts, ciphertext_bytes) = bytes(workload, params);
+    let top = params.chain().top();
+    let one = Size { slots: params.slots() as u64, bytes: ciphertext_bytes(params, top) };
+    let (ciphertexts, ciphertext_bytes) = one.of_rows(workload.rows);
     let keys = general_keys(params)?;
     let (low, high) = workload.bounds();
     let mut found = Recommendation {
@@ -118,4 +157,26 @@ pub(super) fn on(workload: &Workload, params: &Params) -> Result<Option<Recommen
 
 fn seconds(operations: &[OperationCost]) -> f64 {
     operations.iter().map(|cost| cost.seconds).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Powers of two and another index, one prime and two below the words, both forms.
+    #[test]
+    fn sizes_are_those_of_the_sets() {
+        for name in [
+            "insecure_bgv-65537-n11",
+            "insecure_bfv-65537-n11",
+            "insecure_bgv-786433-n11",
+            "insecure_bfv-127e2-n8",
+            "insecure_bgv-2-m15709",
+        ] {
+            let set = Params::named(name, OptIn::InsecureResearch).unwrap();
+            let bytes = ciphertext_bytes(&set, set.chain().top());
+            let expected = Size { slots: set.slots() as u64, bytes };
+            assert_eq!([Size::of(set.spec()), size(set.spec())], [Some(expected); 2], "{name}");
+        }
+    }
 }
