@@ -1,4 +1,4 @@
-//! `bench integers`: operations on typed integers with cryptography, each by itself and all at once.
+//! `bench integers`: operations on typed integers with cryptography, by themselves and all at once.
 
 use std::collections::BTreeSet;
 
