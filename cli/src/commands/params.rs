@@ -14,7 +14,7 @@ use crate::commands::workload;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, power, progress, table};
-use crate::console::params::{find_params, find_planner, find_spec};
+use crate::console::params::{find_params, find_planner, find_spec, refused_plan};
 use crate::console::{machine, measured};
 
 /// Commands below `params`.
@@ -77,11 +77,11 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
             // Looking at a set is no use of it.
             let opt_in = Common { insecure_research: true, allow_failures: true, ..common.clone() };
             let params = find_params(name, &opt_in)?;
-            if params.spec().bootstrap.is_some() {
-                // The same checks, with advice.
-                find_planner(&params, None)?;
-            }
-            let sheet = Datasheet::of(&params)?.with_measured(&times);
+            let sheet = Datasheet::of(&params).map_err(|e| match params.spec().bootstrap {
+                Some(_) => refused_plan(&params, e),
+                None => e.into(),
+            })?;
+            let sheet = sheet.with_measured(&times);
             if common.json { emit_json(&sheet) } else { emit(&sheet.text()) }
         }
         ParamsCommand::Plan(args) => match (&args.name, &args.values.max_value) {

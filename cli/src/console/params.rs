@@ -77,7 +77,12 @@ pub fn find_planner(params: &Params, mode: Option<BootstrapMode>) -> Result<KeyP
         Some(mode) => Ok(BootstrapPlan::for_mode(params, mode)?),
         None => Ok(plan),
     });
-    plan.and_then(|plan| KeyPlanner::with_plan(params, plan)).map_err(|e| match e {
+    plan.and_then(|plan| KeyPlanner::with_plan(params, plan)).map_err(|e| refused_plan(params, e))
+}
+
+/// Why a set cannot bootstrap, with advice.
+pub fn refused_plan(params: &Params, e: Error) -> CliError {
+    match e {
         Error::Scheme(SchemeError::NoiseOverflow { .. })
         | Error::Circuit(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
             CliError::usage(format!(
@@ -90,5 +95,5 @@ pub fn find_planner(params: &Params, mode: Option<BootstrapMode>) -> Result<KeyP
             CliError::usage(format!("parameter set {}: {e}", params.name())).with_code(e.code())
         }
         e => CliError::usage(e),
-    })
+    }
 }

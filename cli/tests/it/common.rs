@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -99,6 +100,27 @@ impl Place {
     pub fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path().join(name)).unwrap()
     }
+}
+
+/// What a command that several tests look at prints with --json, and its progress; it runs once.
+/// None for other commands.
+pub fn shared(command: &str) -> Option<&'static (Value, String)> {
+    static TOLD: [(&str, OnceLock<(Value, String)>); 3] = [
+        ("params list", OnceLock::new()),
+        ("selftest", OnceLock::new()),
+        ("selftest --mistakes", OnceLock::new()),
+    ];
+    let (_, told) = TOLD.iter().find(|(name, _)| *name == command)?;
+    let run = || {
+        let words: Vec<String> = command.split(' ').map(String::from).collect();
+        Place::empty().told_with_progress(&words)
+    };
+    Some(told.get_or_init(run))
+}
+
+/// What it prints with --json.
+pub fn shared_json(command: &str) -> &'static Value {
+    &shared(command).expect("a command that is shared").0
 }
 
 /// Runs the program in a directory, with insecure parameter sets.

@@ -4,8 +4,8 @@ use crate::common::{Place, json, usage};
 
 const SET: &str = "insecure_bgv-65537-n11-s64";
 
-/// Ten ciphertexts, the last one not full.
-const ROWS: i64 = 600;
+/// Four ciphertexts, the last one not full.
+const ROWS: i64 = 200;
 
 fn x(i: i64) -> i64 {
     i % 250
@@ -15,8 +15,8 @@ fn y(i: i64) -> i64 {
     7 * i % 256
 }
 
-fn data() -> String {
-    (0..ROWS).fold("x,y\n".into(), |text, i| format!("{text}{},{}\n", x(i), y(i)))
+fn data(rows: i64) -> String {
+    (0..rows).fold("x,y\n".into(), |text, i| format!("{text}{},{}\n", x(i), y(i)))
 }
 
 const EVAL: &str = "eval --server-keys keys/server.keys --out out --force";
@@ -26,12 +26,12 @@ fn columns_in_used_slots() {
     let place = Place::with_keys(SET);
     // The set has a name, by which files of it are read alone.
     std::fs::remove_file(place.path().join("keys/params.json")).unwrap();
-    place.write("d.csv", data());
+    place.write("d.csv", data(ROWS));
     let encrypt = "encrypt --key keys/public.key --in d.csv --types x=u8,y=u8 --out d.ct";
     let told = place.told(encrypt);
     assert_eq!((&told["params"], &told["slots"]), (&SET.into(), &64.into()));
     // Two digits for each column.
-    assert_eq!((&told["values"], &told["ciphertexts"]), (&ROWS.into(), &40.into()));
+    assert_eq!((&told["values"], &told["ciphertexts"]), (&ROWS.into(), &16.into()));
     place.told(&format!("{EVAL} more=x>y;n=count(more);s=sum(x);m=max(min(x,y),x-y) d.ct"));
     let opened = |name: &str| {
         place.told(&format!("decrypt --key keys/secret.key --in out/{name}.ct"))[name].clone()
@@ -79,7 +79,8 @@ const SCHEMA: &str = r#"{"columns": [
 #[test]
 fn tables_in_used_slots() {
     let place = Place::empty();
-    place.write("d.csv", data());
+    // Ten blocks.
+    place.write("d.csv", data(600));
     place.write("schema.json", SCHEMA);
     for query in [
         "select count(*), sum(x), avg(x), sum(x * y) from t where x > 100 and y between 7 and 99",

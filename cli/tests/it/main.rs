@@ -3,6 +3,7 @@
 
 mod any_index;
 mod bad_input;
+mod bench_integers;
 mod blocks;
 mod columns;
 mod common;

@@ -1,10 +1,10 @@
 //! `everlevel selftest --mistakes`.
 
-use crate::common;
+use crate::common::shared_json;
 
 #[test]
 fn no_mistake_is_answered_with_a_number() {
-    let told = common::json(&["selftest", "--mistakes"]);
+    let told = shared_json("selftest --mistakes");
     assert_eq!(told["silent"], 0, "{told}");
     let mistakes = told["mistakes"].as_array().unwrap();
     assert_eq!(mistakes.len(), everlevel_cli::mistakes::cases().count());

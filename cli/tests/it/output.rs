@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{file, json, success, usage};
+use crate::common::{file, json, shared_json, success, usage};
 use serde_json::Value;
 
 const TOY: &str = "insecure_bgv-257-n8";
 
-fn keys(value: &Value) -> BTreeSet<&str> {
+/// The keys of an object.
+pub fn keys(value: &Value) -> BTreeSet<&str> {
     value.as_object().expect("an object").keys().map(String::as_str).collect()
 }
 
-fn number(value: &Value, key: &str) -> f64 {
+/// A number that an object has.
+pub fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("{key} is a finite number in {value}"))
 }
 
@@ -51,154 +53,6 @@ fn demo_integers() {
     assert_eq!(number(&report, "wrong_values"), 0.0);
     let text = success(&["demo", "integers", "--params", TOY_INTEGERS, "--insecure-research"]);
     assert!(text.contains("2048 people") && text.contains("0 values are wrong"), "{text}");
-}
-
-#[test]
-fn bench_integers() {
-    for (op, refreshed) in [
-        ("add", false),
-        ("lt", true),
-        ("eq", true),
-        ("min", false),
-        ("select", true),
-        ("mul", true),
-        ("mul-wrapped", false),
-        ("square", false),
-        ("div", true),
-        ("rem", true),
-        ("div-public", false),
-        ("rem-public", false),
-        ("popcount", false),
-        ("shift-right", false),
-        ("sum-where", false),
-    ] {
-        let mut args = vec!["bench", "integers", "--op", op, "--type", "u8", "--params"];
-        args.extend([TOY_INTEGERS, "--insecure-research"]);
-        args.extend(refreshed.then_some("--exhausted"));
-        let report = json(&args);
-        let expected = "op type values wrong_values seconds microseconds_per_value refreshes \
-                        products security_bits failure_log2 threads set";
-        assert_eq!(keys(&report), expected.split_whitespace().collect());
-        assert_eq!(number(&report, "wrong_values"), 0.0);
-        assert_eq!(number(&report, "values"), 2048.0);
-        assert_eq!(number(&report, "refreshes") > 0.0, refreshed, "{op}");
-        assert!(number(&report, "failure_log2") <= -128.0);
-    }
-}
-
-/// With keys that a rehearsal shows, among them those of a shorter last column.
-#[test]
-fn bench_integers_with_keys_for_the_operation() {
-    let run = |op: &'static str| {
-        let mut args = vec!["bench", "integers", "--op", op, "--type", "u8", "--values", "70"];
-        args.extend(["--params", TOY_INTEGERS, "--insecure-research", "--own-keys"]);
-        args
-    };
-    for op in ["lt", "sort", "cumsum"] {
-        let report = json(&run(op));
-        assert_eq!(number(&report, "wrong_values"), 0.0, "{op}");
-        assert_eq!(number(&report, "values"), 70.0);
-    }
-    assert!(usage(&run("all")).contains("--own-keys is for one operation"));
-}
-
-/// Short columns take one table for the signs of all digits.
-#[test]
-fn bench_integers_side_by_side() {
-    let report = |more: &[&'static str]| {
-        let mut args = vec!["bench", "integers", "--op", "lt", "--type", "u16", "--values", "70"];
-        args.extend(["--params", TOY_INTEGERS, "--insecure-research"]);
-        args.extend(more);
-        json(&args)
-    };
-    let (apart, together) = (report(&[]), report(&["--side-by-side"]));
-    for found in [&apart, &together] {
-        assert_eq!(number(found, "wrong_values"), 0.0);
-        assert_eq!(number(found, "values"), 70.0);
-    }
-    assert!(number(&together, "products") < number(&apart, "products"), "{together} {apart}");
-}
-
-/// One encrypted case of every operation, of unsigned and of signed integers; and no operation of
-/// the library is without one.
-#[test]
-fn bench_of_all_integer_operations() {
-    let all = |kind: &str, values: &str| {
-        let mut args = vec!["bench", "integers", "--op", "all", "--type", kind, "--values", values];
-        args.extend(["--params", TOY_INTEGERS, "--insecure-research"]);
-        let report = json(&args);
-        let names = |list: &str| -> Vec<String> {
-            let list = report[list].as_array().unwrap();
-            list.iter().map(|x| x["op"].as_str().unwrap().to_string()).collect()
-        };
-        for one in report["operations"].as_array().unwrap() {
-            assert_eq!(one["wrong_values"], 0, "{one}");
-        }
-        (names("operations"), names("refused"))
-    };
-    // What wraps has a type with a name, and bits of negative integers have no number.
-    let (mut done, refused) = all("0..31", "25");
-    assert_eq!(refused, ["mul-wrapped"]);
-    let (more, refused) = all("i8", "7");
-    assert_eq!(refused, ["popcount"]);
-    done.extend(more.into_iter().filter(|name| name == "mul-wrapped"));
-
-    let named = |method: &str| match method {
-        "lookup" => "table".to_string(),
-        "lookup_all" => "tables".to_string(),
-        "lookup_pair" => "table-pair".to_string(),
-        "sorted" => "sort".to_string(),
-        "argsorted" => "argsort".to_string(),
-        "shift_left" | "shift_right" => format!("{}-public", method.replace('_', "-")),
-        "shift_left_by" | "shift_right_by" => method.replace("_by", "").replace('_', "-"),
-        _ => method.replace('_', "-"),
-    };
-    // What is no operation of columns alone: of tables, of files, of constants of the asker.
-    let others = [
-        "transparent",
-        "shortened",
-        "related",
-        "chosen_rows",
-        "in_ranges",
-        "in_ranges_of",
-        "differences_in_ranges_of",
-        "equal_each",
-        "lt_fresh",
-        "le_fresh",
-        "accumulate",
-        "pack",
-        "run",
-        "operate",
-        // Of blocks of a table, as parts of its answers.
-        "padded",
-        "extended",
-        "stacked",
-        "lowered",
-        "entries",
-    ];
-    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/integers/src");
-    let mut methods = 0;
-    for file in std::fs::read_dir(sources).unwrap() {
-        let path = file.unwrap().path();
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let Some((_, inherent)) = text.split_once("impl<S: IntegerScheme> Integers<'_, S> {")
-        else {
-            continue;
-        };
-        for method in inherent.split("\n    pub fn ").skip(1) {
-            let (signature, _) = method.split_once(" {\n").unwrap();
-            let name: String =
-                method.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            if !signature.contains("IntegersError>") || others.contains(&&*name) {
-                continue;
-            }
-            methods += 1;
-            assert!(done.contains(&named(&name)), "{name} of {} has no case", path.display());
-        }
-    }
-    assert!(methods > 50 && methods <= done.len(), "{methods} methods, {} cases", done.len());
-    let error = usage(&["bench", "integers", "--op", "root", "--type", "u8"]);
-    assert!(error.contains("sum-of-each") && error.contains("'root'"), "{error}");
 }
 
 #[test]
@@ -310,7 +164,7 @@ fn a_searched_plan_is_a_parameter_file() {
 
 #[test]
 fn listed_sets_are_secure_or_say_that_they_are_not() {
-    let sets = json(&["params", "list"]);
+    let sets = shared_json("params list");
     for set in sets.as_array().unwrap() {
         let name = set["name"].as_str().unwrap();
         assert_eq!(number(set, "security_bits") < 128.0, name.starts_with("insecure_"), "{name}");
@@ -328,7 +182,7 @@ fn version() {
 
 #[test]
 fn selftest() {
-    let report = json(&["selftest"]);
+    let report = shared_json("selftest");
     assert_eq!(report["passed"], true);
     assert!(report["checks"].as_array().unwrap().len() >= 6);
     assert!(success(&["selftest"]).contains("checks passed"));
@@ -362,7 +216,7 @@ fn documented_datasheets_are_the_real_ones() {
     let text = std::fs::read_to_string(path).expect("docs/datasheets.md");
     let (head, sheets) = text.split_once(MARK).expect("the mark of the datasheets");
     let mut printed = String::new();
-    for set in json(&["params", "list"]).as_array().unwrap() {
+    for set in shared_json("params list").as_array().unwrap() {
         let name = set["name"].as_str().unwrap();
         if !name.starts_with("insecure_") {
             printed +=

@@ -28,10 +28,8 @@ fn a_recommendation_says_everything() {
     assert_eq!(keys, ["high", "low", "operation", "products", "refreshes", "rehearsed", "seconds"]);
     let ways: Vec<&Value> = found["others"].as_array().unwrap().iter().map(|o| &o["way"]).collect();
     assert_eq!(ways, ["modular", "integers"]);
-    for number in ["1_000_000", "1000000", "1.0e6"] {
-        let again = plan(&[number, "--signed", "--rows", "1e5", "--ops", "COMPARE, sum"]);
-        assert_eq!(json(&again), found, "{number}");
-    }
+    let again = plan(&["1_000_000", "--signed", "--rows", "1e5", "--ops", "COMPARE, sum"]);
+    assert_eq!(json(&again), found);
     let long = success(&["params", "plan", "--help"]);
     assert!(long.contains("divide-columns") && long.contains("--ops compare,sum"), "{long}");
 }

@@ -162,11 +162,13 @@ impl Arithmetic for ResidueScheme {
     }
 
     fn add_scalar(&self, a: &ResidueVector, k: i64) -> Result<ResidueVector, SchemeError> {
-        Ok(Self::map(a, |x| a.modulus.add(x, a.modulus.reduce_i64(k))))
+        let k = a.modulus.reduce_i64(k);
+        Ok(Self::map(a, |x| a.modulus.add(x, k)))
     }
 
     fn mul_scalar(&self, a: &ResidueVector, k: i64) -> Result<ResidueVector, SchemeError> {
-        Ok(Self::map(a, |x| a.modulus.mul(x, a.modulus.reduce_i64(k))))
+        let k = a.modulus.reduce_i64(k);
+        Ok(Self::map(a, |x| a.modulus.mul(x, k)))
     }
 
     fn linear_combination(
@@ -174,11 +176,13 @@ impl Arithmetic for ResidueScheme {
         terms: &[(&ResidueVector, i64)],
         constant: i64,
     ) -> Result<ResidueVector, SchemeError> {
-        let mut sum = Self::map(terms[0].0, |_| 0);
+        let constant = terms[0].0.modulus.reduce_i64(constant);
+        let mut sum = Self::map(terms[0].0, |_| constant);
         for (x, k) in terms {
-            sum = self.add(&sum, &self.mul_scalar(x, *k)?)?;
+            let k = x.modulus.reduce_i64(*k);
+            sum = Self::zip(&sum, x, |t, s, x| t.add(s, t.mul(x, k)));
         }
-        self.add_scalar(&sum, constant)
+        Ok(sum)
     }
 
     fn mul_lazy(&self, a: &ResidueVector, b: &ResidueVector) -> Result<ResidueVector, SchemeError> {

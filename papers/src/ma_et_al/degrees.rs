@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     #[ignore = "ten seconds: interpolation in 2^15 points"]
-    fn the_baseline_of_the_largest_p_has_the_degree_of_the_paper() {
+    fn the_baseline_of_the_largest_p_has_the_degree_of_the_paper_in_full() {
         let sets = sets();
         let (i, set) = sets.iter().enumerate().find(|(_, set)| set.id == "V").unwrap();
         let line = baseline(i, set).unwrap();

@@ -278,7 +278,7 @@ fn a_browser_shows_every_table_and_plot() {
 /// What is not recorded is run: bootstrappings, AES and soak tests of small rings.
 #[test]
 #[ignore = "a minute: the jobs of small rings, which `.ci/run papers` runs, too"]
-fn a_browser_shows_the_page_of_small_rings() {
+fn a_browser_shows_the_page_of_small_rings_in_full() {
     shown_by_a_browser(&["--quick"]);
 }
 

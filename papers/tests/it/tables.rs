@@ -146,7 +146,7 @@ fn check_recorded(
         assert!(
             same(&stable(record), &stable(recorded)),
             "{name} is not what is computed now ({:#}): if it should change, run \
-             all_quick_runs_give_what_was_recorded with EVERLEVEL_UPDATE_RESULTS=1",
+             all_quick_runs_give_what_was_recorded_in_full with EVERLEVEL_UPDATE_RESULTS=1",
             stable(record)
         );
         if record.is_object() {
@@ -183,7 +183,7 @@ fn quick_runs_give_what_was_recorded() {
 /// instead.
 #[test]
 #[ignore = "minutes: every row of every table"]
-fn all_quick_runs_give_what_was_recorded() {
+fn all_quick_runs_give_what_was_recorded_in_full() {
     let directory = recorded_directory();
     if std::env::var_os("EVERLEVEL_UPDATE_RESULTS").is_some() {
         for (paper, table, _) in TABLES {

@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     #[ignore = "ten seconds: instances between those of the other test"]
-    fn the_set_holds_instances_of_some_states() {
+    fn the_set_holds_instances_of_some_states_in_full() {
         for instance in [INSTANCES[1], INSTANCES[2]] {
             for task in Task::ALL {
                 check_capacity(Workload { instance, task });
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     #[ignore = "ten seconds: thirty-six states"]
-    fn the_inner_product_of_other_instances_is_that_in_the_clear() {
+    fn the_inner_product_of_other_instances_is_that_in_the_clear_in_full() {
         check_inner_products([INSTANCES[1], INSTANCES[3]].into_iter());
     }
 

@@ -119,7 +119,8 @@ fn aes_data_become_ciphertexts() {
         assert_eq!(fs::read(reader.join(name)).unwrap(), plain, "{name}");
     }
 
-    told(&owner, &["aes", "keygen", "--params", "insecure_aes-m4947", "--out", "other"]);
+    let keygen = ["keygen", "--params", "insecure_aes-m4947", "--program", "y=x+x"];
+    told(&owner, &[&keygen[..], &["--out", "other"]].concat());
     let other = owner.join("other/secret.key").display().to_string();
     let decrypt = ["aes", "decrypt", "--key", &other, "--in", "packed.ct", "--out", "no"];
     let why = refused(&reader, &decrypt);

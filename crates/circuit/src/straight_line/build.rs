@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::steps::{Circuit, Groups, Node, NodeId};
+use super::steps::{Circuit, FoundGroups, Node, NodeId};
 use crate::error::CircuitError;
 
 /// Builds a [`Circuit`] step by step; every step is checked when it is added.
@@ -237,7 +237,7 @@ impl CircuitBuilder {
             depths: vec![],
             inputs: vec![],
             outputs: vec![],
-            groups: Groups::default(),
+            groups: FoundGroups::default(),
         };
         for (i, mut node) in self.nodes.into_iter().enumerate().filter(|(i, _)| live[*i]) {
             match &mut node {
@@ -261,7 +261,6 @@ impl CircuitBuilder {
         }
         out.inputs = self.inputs.iter().map(|x| new_id[x.0]).collect();
         out.outputs = outputs.iter().map(|x| new_id[x.0]).collect();
-        out.groups = Groups::of(&out.nodes);
         Ok(out)
     }
 }

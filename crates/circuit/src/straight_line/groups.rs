@@ -2,11 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::steps::{Groups, Node, NodeId};
+use super::steps::{Circuit, Groups, Node, NodeId};
 
 /// The most sums that are computed in one pass over their terms: each of them but the first is in
 /// memory before its turn.
 const ROWS: usize = 8;
+
+impl Circuit {
+    /// The sums that are computed together, found once.
+    pub(super) fn groups(&self) -> &Groups {
+        self.groups.0.get_or_init(|| Groups::of(&self.nodes))
+    }
+}
 
 impl Groups {
     /// A sum is computed with an earlier one if everything that it is made of is there before that
@@ -145,7 +152,7 @@ mod tests {
         outputs.push(builder.combine(vec![], vec![(x, 2)], 1).unwrap());
         outputs.push(builder.combine(vec![], vec![(x, 2), (square, 1), (x, 1)], 1).unwrap());
         let circuit = builder.finish(&outputs).unwrap();
-        let groups = &circuit.groups;
+        let groups = circuit.groups();
         let nodes: Vec<usize> = circuit.outputs.iter().map(|node| node.0).collect();
         let rows = |output: usize| groups.rows(nodes[output]);
         assert_eq!(rows(0), [0, 1, 2, 3, 4, 6, 7, 8].map(|output| nodes[output]));
@@ -181,7 +188,7 @@ mod tests {
         let outputs = [sum(&[0, 1, 2, 3, 4, 5]), sum(&[0, 2, 4]), sum(&[1, 5]), sum(&[1, 3, 4, 5])];
         let circuit = builder.finish(&outputs).unwrap();
         let nodes: Vec<usize> = circuit.outputs.iter().map(|node| node.0).collect();
-        let groups = &circuit.groups;
+        let groups = circuit.groups();
         assert_eq!(groups.rows(nodes[0]), [nodes[0], nodes[1], nodes[3]]);
         assert!(groups.rows(nodes[2]).is_empty());
         let scheme = ResidueScheme::new(257);
@@ -234,9 +241,10 @@ mod tests {
                     known.push(builder.combine(vec![], terms, 0).unwrap());
                 }
                 let circuit = builder.finish(&known).unwrap();
-                assert_eq!(circuit.groups, by_comparing_all(&circuit.nodes));
-                several += circuit.groups.rows.len();
-                full += circuit.groups.rows.values().filter(|rows| rows.len() == ROWS).count();
+                let groups = circuit.groups();
+                assert_eq!(*groups, by_comparing_all(&circuit.nodes));
+                several += groups.rows.len();
+                full += groups.rows.values().filter(|rows| rows.len() == ROWS).count();
             }
         }
         assert!(several > 500 && full > 100, "{several} groups, {full} of them full");
@@ -256,9 +264,10 @@ mod tests {
             }
         }
         let circuit = builder.finish(&outputs).unwrap();
-        assert_eq!(circuit.groups.rows.len(), count);
+        let groups = circuit.groups();
+        assert_eq!(groups.rows.len(), count);
         for (first, second) in circuit.outputs[..count].iter().zip(&circuit.outputs[count..]) {
-            assert_eq!(circuit.groups.rows(first.0), [first.0, second.0]);
+            assert_eq!(groups.rows(first.0), [first.0, second.0]);
         }
     }
 }

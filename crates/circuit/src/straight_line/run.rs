@@ -30,12 +30,12 @@ impl Circuit {
                 return Err(CircuitError::ExponentMismatch { expected, found });
             }
         }
-        let uses = self.uses(next);
+        let (uses, groups) = (self.uses(next), self.groups());
         let mut values: Vec<Option<S::Ciphertext>> = vec![None; self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
             // Unless it was computed together with an earlier one.
             if values[i].is_none() {
-                let rows = self.groups.rows(i);
+                let rows = groups.rows(i);
                 if rows.is_empty() {
                     values[i] = Some(evaluate(scheme, node, inputs, &values, uses.next[i])?);
                 } else {

@@ -1,6 +1,7 @@
 //! The steps of a program, and what they cost.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A value inside of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,7 +42,7 @@ impl Node {
 }
 
 /// The sums of a program that are computed together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Groups {
     /// Several sums, by the first of them.
     pub(super) rows: BTreeMap<usize, Vec<usize>>,
@@ -54,6 +55,20 @@ impl Groups {
         self.rows.get(&node).map_or(&[], Vec::as_slice)
     }
 }
+
+/// The groups of a program, found when it runs for the first time: of the many programs that are
+/// compared for the same values only one runs. They follow from its nodes, so that programs with
+/// the same nodes are equal whether or not they have run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FoundGroups(pub(super) OnceLock<Groups>);
+
+impl PartialEq for FoundGroups {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for FoundGroups {}
 
 /// What a program costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +91,7 @@ pub struct Circuit {
     pub(crate) depths: Vec<u32>,
     pub(crate) inputs: Vec<NodeId>,
     pub(crate) outputs: Vec<NodeId>,
-    pub(super) groups: Groups,
+    pub(super) groups: FoundGroups,
 }
 
 impl Circuit {

@@ -18,7 +18,7 @@ fn bits(params: &Params, ones: impl IntoIterator<Item = usize>) -> Plaintext {
 fn a_single_bit_in_any_slot_is_found() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     for (name, step) in
-        [("insecure_aes-m4947", 1), ("insecure_bgv-2-m15709", 31), ("aes-bgv-leveled", 397)]
+        [("insecure_aes-m4947", 1), ("insecure_bgv-2-m15709", 97), ("aes-bgv-leveled", 397)]
     {
         let params = Params::named(name, OptIn::InsecureResearch).unwrap();
         let scheme = NoOp::new(&params, 1);

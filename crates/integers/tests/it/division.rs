@@ -27,7 +27,7 @@ fn small_public_divisors_of_bytes() {
 
 #[test]
 #[ignore = "some ten seconds"]
-fn many_public_divisors_of_bytes() {
+fn many_public_divisors_of_bytes_in_full() {
     small_divisors(1..=300);
 }
 

@@ -62,7 +62,7 @@ fn everything_fits() {
 /// The same operations on wider types.
 #[test]
 #[ignore = "some seconds"]
-fn many_widths_fit() {
+fn many_widths_fit_in_full() {
     let cases: [Case; 7] = [
         ("mul", |s, a, b| s.mul(a, b), Type::I32, 80),
         ("square", |s, a, _| s.square(a), Type::U32, 54),
@@ -98,7 +98,7 @@ fn chains_do_not_end() {
 
 #[test]
 #[ignore = "some ten seconds"]
-fn many_links_of_chains() {
+fn many_links_of_chains_in_full() {
     chained(12);
 }
 

@@ -25,7 +25,7 @@ fn related_as_in_the_clear() {
 
 #[test]
 #[ignore = "some seconds: every sign of what is behind, with every constant"]
-fn many_related_as_in_the_clear() {
+fn many_related_as_in_the_clear_in_full() {
     related(|_, _| vec![-1, 0, 1]);
 }
 

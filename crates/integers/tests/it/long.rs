@@ -59,7 +59,7 @@ fn counts() {
 /// The others that are documented.
 #[test]
 #[ignore = "some ten seconds"]
-fn many_counts() {
+fn many_counts_in_full() {
     let cases: [Case; 3] = [
         ("sorted", |s, x| s.sorted(x, Order::Ascending, 4096), 4096, (12760, 47044, 458)),
         ("first 10", |s, x| s.sorted(x, Order::Descending, 10), 4096, (8112, 29824, 290)),

@@ -236,7 +236,7 @@ fn more_entries_than_a_digit_counts() {
 
 #[test]
 #[ignore = "some seconds: in both orders"]
-fn many_more_entries_than_a_digit_counts() {
+fn many_more_entries_than_a_digit_counts_in_full() {
     let bench = Bench::new(SET);
     for (kind, n) in MANY {
         check(&bench, kind, &values(kind, n, 100 + n as u64));
