@@ -123,8 +123,8 @@ fn record_name(paper: &str, table: &str, row: usize, record: &Value) -> String {
     }
 }
 
-/// A table with these options prints what was recorded, of `rows` rows from `first` on, each with
-/// so many runs.
+/// A table with these options prints what was recorded, of `rows` rows from `first` on, with `runs`
+/// records each.
 fn check_recorded(
     kept: &BTreeMap<String, Value>,
     (paper, table): (&str, &str),
