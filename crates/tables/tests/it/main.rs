@@ -38,7 +38,8 @@ mod texts_refused;
 mod times;
 mod workload;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
@@ -48,6 +49,25 @@ use everlevel_tables::{Answer, Data, Field, Layout, Query, Runner, Schema, Table
 
 /// A ciphertext of the no-op scheme.
 type Noop = <NoOp as Scheme>::Ciphertext;
+
+/// A set, and what bootstraps its ciphertexts.
+type Made = (Params, Arc<Bootstrapper<NoOp>>);
+
+/// By the name of the set, each made once for all tests.
+static MADE: Mutex<BTreeMap<String, Arc<OnceLock<Made>>>> = Mutex::new(BTreeMap::new());
+static PLANS: LazyLock<TablePlans> = LazyLock::new(TablePlans::default);
+
+fn made(name: &str) -> Made {
+    let make = || {
+        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        let plan = BootstrapPlan::for_set(&params).unwrap();
+        let bootstrapper = Bootstrapper::new(&NoOp::new(&params, 1), plan).unwrap();
+        (params, Arc::new(bootstrapper))
+    };
+    let all = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = all().entry(name.into()).or_default().clone();
+    own.get_or_init(make).clone()
+}
 
 /// A server on the no-op scheme, which bootstraps.
 pub(crate) struct Bench {
@@ -59,12 +79,10 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(name: &str) -> Self {
-        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        let (params, bootstrapper) = made(name);
         let scheme = Arc::new(NoOp::new(&params, 1));
-        let plan = BootstrapPlan::for_set(&params).unwrap();
-        let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
         let session = Session::new(scheme.clone(), bootstrapper);
-        Bench { session, params, scheme, plans: TablePlans::default() }
+        Bench { session, params, scheme, plans: PLANS.clone() }
     }
 
     /// The columns of a table, block by block of as many rows as there are slots.
