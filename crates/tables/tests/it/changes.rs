@@ -103,7 +103,7 @@ fn programs() -> impl Strategy<Value = (usize, Vec<(usize, usize)>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(6)))]
 
     #[test]
     fn tables_are_what_they_would_be_in_the_clear((length, steps) in programs()) {

@@ -188,6 +188,12 @@ impl Bench {
     }
 }
 
+/// How many cases of a property: `usual`, or more for a search, as `.ci/nightly properties` does
+/// (`PROPTEST_CASES=256`).
+pub(crate) fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
 /// The same columns, with an index where one is possible.
 pub(crate) fn indexed(schema: &Schema) -> Schema {
     let field = |field: &Field| field.clone().indexed().unwrap_or_else(|_| field.clone());

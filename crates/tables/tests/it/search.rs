@@ -67,7 +67,12 @@ fn small_columns_exhaustively() {
     let schema = Schema::from_json(text).unwrap();
     for count in 1..=4u32 {
         for code in 0..6i128.pow(count) {
-            let xs: Vec<i128> = (0..count).map(|i| code / 6i128.pow(i) % 6 - 2).collect();
+            let mut xs: Vec<i128> = (0..count).map(|i| code / 6i128.pow(i) % 6 - 2).collect();
+            // Each multiset once, in some order.
+            if !xs.is_sorted() {
+                continue;
+            }
+            xs.rotate_left(code as usize % count as usize);
             let data = Data::from_columns(vec![xs.clone()], &schema).unwrap();
             for fold in
                 ["min(x)", "max(x)", "median(x)", "quantile_cont(x, 0.1)", "quantile_cont(x, 0.75)"]
@@ -146,18 +151,18 @@ fn rounds_are_about_the_rows_of_the_query() {
     assert_eq!(code(twice), "table.unsupported");
 }
 
-/// With constants of the query beside those of the search, under encryption, in three blocks.
+/// With constants of the query beside those of the search, under encryption, in two blocks.
 #[test]
 fn rounds_under_encryption() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("shop");
-    let (schema, data) = rows(5_000);
+    let (schema, data) = rows(2_100);
     let mut rng = everlevel::system_rng().unwrap();
     let key = TableKey::Secret(PARTIES.client.secret());
     let input = (&schema, &data);
     EncryptedTable::create(&directory, Existing::Keep, key, input, &mut rng, quiet).unwrap();
     let table = open(&directory).unwrap();
-    let text = "select max(count) from shop where kind = :kind and price < 100";
+    let text = "select max(count) from shop where kind = :kind and discount <> 0.05";
     let search = Search::new(text, &schema, 8).unwrap();
     assert_eq!(search.rounds(), 3);
     let answer = search.run(|plan, constants| {
