@@ -23,7 +23,7 @@ fn events_tell_of_a_job_until_it_ends() {
     let service = Running::start(directory.path(), |_| ());
     let client = service.client("acme");
     let token = service.token("acme", &[Scope::Read]);
-    let job = started(&client, owner, 6);
+    let job = started(&client, owner, 3);
     let path = format!("/v1/jobs/{job}/events");
     // Read until the service ends the answer.
     let answer = service.answer("GET", &path, &token, b"");

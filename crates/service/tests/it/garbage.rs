@@ -101,7 +101,7 @@ fn connections_without_end_do_not_keep_others_out() {
     let directory = tempfile::tempdir().unwrap();
     let service = Running::start(directory.path(), |config| {
         config.connections = 2;
-        config.request_time = std::time::Duration::from_secs(1);
+        config.request_time = std::time::Duration::from_millis(400);
     });
     let _idle: Vec<_> =
         (0..2).map(|_| std::net::TcpStream::connect(service.address).unwrap()).collect();

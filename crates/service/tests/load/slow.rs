@@ -12,7 +12,9 @@ use crate::process::Process;
 use crate::tenant::Tenant;
 
 /// The most seconds of a request, which slow ones exceed.
-const REQUEST_SECONDS: u64 = 8;
+const REQUEST_SECONDS: u64 = 5;
+/// How long it goes on after that, so that others are answered beside those that are refused.
+const MORE_SECONDS: u64 = 3;
 /// How long some requests of the others may take, one after the other, on a busy machine.
 const PROMPT: Duration = Duration::from_secs(20);
 /// The bytes that slow clients announce; they send few of them.
@@ -48,7 +50,7 @@ pub fn run(options: &Options, tenants: &[Tenant], directory: &Path) -> Value {
         })
         .collect();
     let (started, mut longest, mut calls) = (Instant::now(), Duration::ZERO, 0);
-    while started.elapsed() < Duration::from_secs(2 * REQUEST_SECONDS) {
+    while started.elapsed() < Duration::from_secs(REQUEST_SECONDS + MORE_SECONDS) {
         for (number, stream) in open.iter_mut().enumerate().filter(|(number, _)| number % 3 == 0) {
             // Whoever was too slow is told so, and then not heard any more.
             let _ = stream.write_all(&[number as u8]);
