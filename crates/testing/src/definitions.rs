@@ -1,7 +1,7 @@
 //! Polynomials of a ring by their definition: which power of X a coefficient belongs to, at which
 //! root of unity a place of evaluations is, and which integer residues stand for.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use everlevel_ring::{Axes, Basis, Ring};
 
@@ -13,6 +13,9 @@ pub(crate) struct Definitions {
     powers: Vec<u64>,
     /// Place by place the u for which a limb holds the value at ζ^u.
     units: Vec<u64>,
+    /// u e modulo the index for each of the units u and each of the powers e, a row for each unit:
+    /// n² entries, made when a polynomial is evaluated.
+    exponents: OnceLock<Vec<u32>>,
 }
 
 impl Definitions {
@@ -21,7 +24,7 @@ impl Definitions {
             None => (stored_powers(&ring), rows(&ring)),
             Some(axes) => (powers_along(axes, 0), axes.units()),
         };
-        Definitions { ring, powers, units }
+        Definitions { ring, powers, units, exponents: OnceLock::new() }
     }
 
     /// The units and powers that the places of each axis stand for, the last axis contiguous: a
@@ -45,11 +48,11 @@ impl Definitions {
     /// The values of Σ c X^e, given as pairs (e, c), modulo the prime at `position`.
     pub(crate) fn values(&self, position: usize, terms: &[(u64, u64)]) -> Vec<u64> {
         let (q, m, roots) = (self.ring.modulus(position), self.ring.index(), self.roots(position));
+        let terms: Vec<(u64, u64)> = terms.iter().map(|&(e, c)| (e % m, c)).collect();
         let value = |&u: &u64| {
             // At most 2^18 terms below 2^100.
-            let term = |&(e, c): &(u64, u64)| {
-                u128::from(c) * u128::from(roots[(u * (e % m) % m) as usize])
-            };
+            let term =
+                |&(e, c): &(u64, u64)| u128::from(c) * u128::from(roots[(u * e % m) as usize]);
             q.reduce_u128(terms.iter().map(term).sum())
         };
         self.units.iter().map(value).collect()
@@ -57,8 +60,18 @@ impl Definitions {
 
     /// The values of the polynomial with these coefficients, in storage order.
     pub(crate) fn evaluated(&self, position: usize, coefficients: &[u64]) -> Vec<u64> {
-        let terms = self.powers.iter().copied().zip(coefficients.iter().copied());
-        self.values(position, &terms.collect::<Vec<_>>())
+        let (q, m, roots) = (self.ring.modulus(position), self.ring.index(), self.roots(position));
+        // Without the divisions of `values`, which take most of its time.
+        let exponents = self.exponents.get_or_init(|| {
+            let row = |&u: &u64| self.powers.iter().map(move |e| (u * (e % m) % m) as u32);
+            self.units.iter().flat_map(row).collect()
+        });
+        let value = |row: &[u32]| {
+            let terms = row.iter().zip(coefficients);
+            let term = |(&e, &c): (&u32, &u64)| u128::from(c) * u128::from(roots[e as usize]);
+            q.reduce_u128(terms.map(term).sum())
+        };
+        exponents.chunks(self.powers.len()).map(value).collect()
     }
 
     /// The values of x(X^g) from those of x: at ζ^u that of x at ζ^(g u).
