@@ -82,7 +82,7 @@ fn random_queries_on_the_usual_set() {
 
 #[test]
 #[ignore = "most of a minute: more queries on the usual set"]
-fn many_random_queries_in_full() {
+fn many_random_queries() {
     asked("bgv-65537-n15", (24, 8), 70_000);
 }
 
@@ -98,7 +98,7 @@ fn asked(set: &str, (count, every): (u32, u32), rows: usize) {
     let large = table(&schema, rows, &mut runner);
     let (indexed, few) = (crate::indexed(&schema), small.to_csv(&schema).unwrap());
     let few = Data::from_csv(few.as_bytes(), &indexed).unwrap();
-    let cases = std::cell::Cell::new(0);
+    let cases = std::cell::Cell::new(0u32);
     let result = runner.run(&query(), |text| {
         cases.set(cases.get() + 1);
         let data = if cases.get().is_multiple_of(every) { &large } else { &small };

@@ -71,7 +71,7 @@ fn refusals_have_codes_and_ways_out() {
 }
 
 /// What refusals name is allowed, and one more is not. Limits of values are the same on all sets:
-/// they are tried on a small one, whose slots the rows fill, so that fewer slots are not tried, too.
+/// they are tried on a small one, whose slots the rows fill, so that fewer are not tried, too.
 #[test]
 fn ways_out_are_ways_out() {
     let toy =
@@ -85,7 +85,7 @@ fn ways_out_are_ways_out() {
 
 #[test]
 #[ignore = "half a minute: on sets of 128 bits"]
-fn many_ways_out_are_ways_out_in_full() {
+fn many_ways_out_are_ways_out() {
     assert!(planned(65_535, false, 10, "table", OptIn::SecureOnly).is_ok());
     for largest in [32_767, 32_768] {
         let found = planned(largest, true, 10, "table", OptIn::SecureOnly);
@@ -116,7 +116,7 @@ fn widths_and_operations_are_planned_or_refused_by_code() {
 
 #[test]
 #[ignore = "takes minutes: every width of the list, not some"]
-fn many_widths_and_operations_are_planned_or_refused_by_code_in_full() {
+fn many_widths_and_operations_are_planned_or_refused_by_code() {
     enumerated(&[2, 3, 4, 5, 6, 7, 9, 16, 17, 24, 31, 32, 33, 40, 48, 49, 57, 62, 63], true);
     enumerated(&[1, 8, 64], true);
 }

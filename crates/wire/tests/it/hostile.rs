@@ -82,8 +82,8 @@ fn every_flipped_byte_is_found() {
         let set = set_of(name);
         read(&set, name, bytes).unwrap();
         let mut damaged = bytes.clone();
-        // Of long objects all of header and index, and of the records one byte in 61; of records one
-        // bit or all of them, in turn.
+        // Of long objects all of header and index, and of the records one byte in 61: of a byte
+        // there one bit or all of them, in turn.
         let step = if bytes.len() > 8192 { 61 } else { 1 };
         let places = (0..bytes.len()).filter(|at| *at < 2048 || at % step == 0);
         for (number, at) in places.enumerate() {
