@@ -9,6 +9,7 @@ use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{KeyPlan, Level, Params};
 
 use crate::column::{BASE, Column};
+use crate::context::TablePlans;
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::parts::Encrypted;
@@ -234,12 +235,14 @@ impl Estimate {
 }
 
 /// The estimate of least cost among parameter sets. Each set is tried first without bootstrapping,
-/// and then with bootstrapping if the program does not fit.
+/// and then with bootstrapping if the program does not fit. All rehearsals share the cache of plans
+/// of tables.
 ///
 /// # Errors
 /// An error that does not depend on the set; otherwise the reason why the last set was refused.
 pub fn best_estimate(
     candidates: impl IntoIterator<Item = Params>,
+    plans: &TablePlans,
     mut rehearse: impl FnMut(&Rehearsal) -> Result<Estimate, IntegersError>,
     cost: impl Fn(&Estimate) -> f64,
 ) -> Result<Estimate, IntegersError> {
@@ -249,7 +252,8 @@ pub fn best_estimate(
         let ways =
             [false, true].into_iter().take(1 + usize::from(params.spec().bootstrap.is_some()));
         for bootstraps in ways {
-            match Rehearsal::new(&params, bootstraps).and_then(|r| rehearse(&r)) {
+            let rehearsal = Rehearsal::new(&params, bootstraps);
+            match rehearsal.and_then(|new| rehearse(&new.with_plans(plans.clone()))) {
                 Ok(found) => {
                     if best.as_ref().is_none_or(|best| cost(&found) < cost(best)) {
                         best = Some(found);

@@ -201,6 +201,12 @@ impl Rehearsal {
         Rehearsal { side_by_side, ..self }
     }
 
+    /// Uses an existing cache of plans, which other rehearsals may share, of any sets.
+    #[must_use]
+    pub fn with_plans(self, plans: TablePlans) -> Self {
+        Rehearsal { plans, ..self }
+    }
+
     pub(crate) fn is_side_by_side(&self) -> bool {
         self.side_by_side
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{
-    Estimate, IntegersError, Origin, ProgramError, Rehearsal, Type, best_estimate, index_level,
+    Estimate, IntegersError, Origin, ProgramError, Rehearsal, TablePlans, Type, best_estimate,
+    index_level,
 };
 use everlevel_scheme::{Level, Params};
 
@@ -45,10 +46,10 @@ impl TypedProgram<'_> {
         params: &Params,
         memory_bytes: u64,
     ) -> Result<Estimate, EvaluationError> {
-        let mut place = None;
+        let (plans, mut place) = (TablePlans::default(), None);
         let sets = vec![params.clone()];
-        let found = self.best_of(sets, Minimize::Latency, memory_bytes, &mut place);
-        found.map(|found| self.refined(found)).map_err(|error| placed(error, place))
+        let found = self.best_of(sets, &plans, Minimize::Latency, memory_bytes, &mut place);
+        found.map(|found| self.refined(found, &plans)).map_err(|error| placed(error, place))
     }
 
     /// The cost on the set with 128 bits of security on which it is least, among those on which the
@@ -57,16 +58,17 @@ impl TypedProgram<'_> {
     /// # Errors
     /// As [`TypedProgram::estimate`], if no set is left.
     pub fn best(&self, minimize: Minimize, memory_bytes: u64) -> Result<Estimate, EvaluationError> {
-        let mut place = None;
-        let best = |sets| self.best_of(sets, minimize, memory_bytes, &mut place);
+        let (plans, mut place) = (TablePlans::default(), None);
+        let best = |sets| self.best_of(sets, &plans, minimize, memory_bytes, &mut place);
         let found = best_of_secure(self.rows, minimize, best);
-        found.map(|found| self.refined(found)).map_err(|error| placed(error, place))
+        found.map(|found| self.refined(found, &plans)).map_err(|error| placed(error, place))
     }
 
     /// The best of some sets. `place` becomes the last error of the program.
     fn best_of(
         &self,
         sets: Vec<Params>,
+        plans: &TablePlans,
         minimize: Minimize,
         memory_bytes: u64,
         place: &mut Option<ProgramError>,
@@ -79,10 +81,10 @@ impl TypedProgram<'_> {
             })?;
             match found.memory_bytes() <= memory_bytes {
                 true => Ok(found),
-                false => self.refined(found).within(memory_bytes),
+                false => self.refined(found, plans).within(memory_bytes),
             }
         };
-        best_estimate(sets, rehearse, |x| cost(minimize, x))
+        best_estimate(sets, plans, rehearse, |x| cost(minimize, x))
     }
 
     /// The cost in a rehearsal at the levels that are stated, or at the lowest one.
@@ -114,7 +116,7 @@ impl TypedProgram<'_> {
     }
 
     /// The same with lower levels for columns that are used late, unless levels are stated.
-    fn refined(&self, found: Estimate) -> Estimate {
+    fn refined(&self, found: Estimate, plans: &TablePlans) -> Estimate {
         if self.levels.is_some() || found.bootstraps || self.types.len() < 2 {
             return found;
         }
@@ -122,6 +124,7 @@ impl TypedProgram<'_> {
         // What was planned is planned once more.
         let Ok(indexes) = self.index_levels(&params) else { return found };
         let Ok(rehearsal) = Rehearsal::new(&params, false) else { return found };
+        let rehearsal = rehearsal.with_plans(plans.clone());
         let rehearsed = |origin: Origin, levels: &[Level]| {
             self.rehearsed(&rehearsal.again(), origin, levels, &indexes)
         };

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use everlevel_integers::{
-    Estimate, EstimatedInput, EstimatedStep, IntegersError, Origin, Rehearsal, best_estimate,
+    Estimate, EstimatedInput, EstimatedStep, IntegersError, Origin, Rehearsal, TablePlans,
+    best_estimate,
 };
 use everlevel_scheme::{Level, OptIn, Params};
 
@@ -46,8 +47,9 @@ impl Plan {
     /// [`IntegersError::Memory`], with both figures, if there is none.
     pub fn params_within(&self, minimize: Minimize, memory_bytes: u64) -> Result<Params, Error> {
         let longest = self.inputs.iter().map(|x| x.length).max().unwrap_or(1);
-        let best = |sets: Vec<Params>| self.best(sets, minimize, memory_bytes);
-        let found = self.refined(best_of_secure(longest, minimize, best)?)?;
+        let plans = TablePlans::default();
+        let best = |sets: Vec<Params>| self.best(sets, &plans, minimize, memory_bytes);
+        let found = self.refined(best_of_secure(longest, minimize, best)?, &plans)?;
         let params = found.params.clone();
         self.known.lock().unwrap_or_else(PoisonError::into_inner).push(found);
         Ok(params)
@@ -58,8 +60,9 @@ impl Plan {
         if let Some(found) = lock().iter().find(|x| x.params.same(params)) {
             return Ok(found.clone());
         }
-        let found = self.best([params.clone()], Minimize::Latency, u64::MAX)?;
-        let found = self.refined(found)?;
+        let plans = TablePlans::default();
+        let found = self.best([params.clone()], &plans, Minimize::Latency, u64::MAX)?;
+        let found = self.refined(found, &plans)?;
         lock().push(found.clone());
         Ok(found)
     }
@@ -130,13 +133,15 @@ impl Plan {
     }
 
     /// The same with lower levels for arguments that are used late.
-    fn refined(&self, found: Estimate) -> Result<Estimate, IntegersError> {
+    fn refined(&self, found: Estimate, plans: &TablePlans) -> Result<Estimate, IntegersError> {
         if found.bootstraps || self.inputs.len() < 2 {
             return Ok(found);
         }
         let params = found.params.clone();
         let (indexes, top) = (self.index_levels(&params)?, params.chain().top());
-        let rehearsal = Rehearsal::new(&params, false)?.with_side_by_side(found.side_by_side);
+        let rehearsal = Rehearsal::new(&params, false)?
+            .with_plans(plans.clone())
+            .with_side_by_side(found.side_by_side);
         let rehearsed = |origin: Origin, levels: &[Level]| {
             self.rehearsed(&rehearsal.again(), origin, levels, &indexes)
         };
@@ -171,6 +176,7 @@ impl Plan {
     fn best(
         &self,
         candidates: impl IntoIterator<Item = Params>,
+        plans: &TablePlans,
         minimize: Minimize,
         memory_bytes: u64,
     ) -> Result<Estimate, IntegersError> {
@@ -179,10 +185,10 @@ impl Plan {
             let found = self.laid_out(rehearsal, cost)?;
             match found.memory_bytes() <= memory_bytes {
                 true => Ok(found),
-                false => self.refined(found)?.within(memory_bytes),
+                false => self.refined(found, plans)?.within(memory_bytes),
             }
         };
-        best_estimate(candidates, rehearse, cost)
+        best_estimate(candidates, plans, rehearse, cost)
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{
-    Column, Counted, Estimate, EstimatedInput, IntegersError, Operation, Order, Rehearsal, Type,
-    best_estimate,
+    Column, Counted, Estimate, EstimatedInput, IntegersError, Operation, Order, Rehearsal,
+    TablePlans, Type, best_estimate,
 };
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::BootstrapMode;
@@ -89,6 +89,7 @@ fn an_estimate_is_what_is_done() {
 #[test]
 fn the_best_way_is_found() {
     let params = Params::named(SET, OptIn::InsecureResearch).unwrap();
+    let plans = &TablePlans::default();
     let run = |depth: usize| {
         move |rehearsal: &Rehearsal| {
             let ints = rehearsal.integers()?;
@@ -101,13 +102,13 @@ fn the_best_way_is_found() {
             Ok(Estimate::new(rehearsal, 1, given, Vec::new(), &[y.into()]))
         }
     };
-    let on = |depth| best_estimate([params.clone()], run(depth), |e| e.key_bytes() as f64);
+    let on = |depth| best_estimate([params.clone()], plans, run(depth), |e| e.key_bytes() as f64);
     assert!(!on(1).unwrap().bootstraps);
     let deep = on(6).unwrap();
     assert!(deep.bootstraps && deep.keys.bootstrap);
     let refused = |memory| {
         let rehearse = |r: &Rehearsal| run(6)(r).and_then(|found: Estimate| found.within(memory));
-        best_estimate([params.clone()], rehearse, |e| e.key_bytes() as f64).map(|_| ())
+        best_estimate([params.clone()], plans, rehearse, |e| e.key_bytes() as f64).map(|_| ())
     };
     assert_eq!(refused(deep.memory_bytes()), Ok(()));
     let error = refused(deep.memory_bytes() - 1).unwrap_err();
@@ -118,10 +119,10 @@ fn the_best_way_is_found() {
         rehearsal.column(Type::ranged(1, 0)?, 4, |s, zero| s.encrypt(zero))?;
         Err(IntegersError::Depth { depth: 0, left: 0.0, needed: 0.0 })
     };
-    let error = best_estimate([params.clone()], wide, |e| e.key_bytes() as f64).unwrap_err();
+    let error = best_estimate([params.clone()], plans, wide, |e| e.key_bytes() as f64).unwrap_err();
     assert_eq!(error.code(), "integers.range");
     assert_eq!(
-        best_estimate([], run(1), |e| e.key_bytes() as f64).unwrap_err().code(),
+        best_estimate([], plans, run(1), |e| e.key_bytes() as f64).unwrap_err().code(),
         "integers.set"
     );
     let long = Rehearsal::new(&params, false).unwrap();

@@ -16,6 +16,7 @@ mod tables;
 mod typed;
 
 use everlevel::OptIn;
+use everlevel_integers::TablePlans;
 
 pub use error::{MOST_ROWS, WorkloadError};
 pub use operations::Operation;
@@ -35,7 +36,7 @@ impl Workload {
     /// # Errors
     /// [`WorkloadError::Unsupported`] for an operation that no set supports, with an alternative.
     pub fn plan(&self, opt_in: OptIn) -> Result<WorkloadPlan, WorkloadError> {
-        let mut others = Vec::new();
+        let (plans, mut others) = (TablePlans::default(), Vec::new());
         let mut rejected = |way, reason| others.push(Rejected { way, reason });
         let modular = modular::plan(self, opt_in);
         let asked = tables::plan(self, opt_in);
@@ -57,9 +58,9 @@ impl Workload {
             (Err(reason), Err(asked)) => {
                 rejected(Way::Modular, reason);
                 rejected(Way::Tables, asked);
-                typed::plan(self, opt_in)?
+                typed::plan(self, &plans, opt_in)?
             }
         };
-        Ok(WorkloadPlan { recommended: fewer::or_all(self, recommended), others })
+        Ok(WorkloadPlan { recommended: fewer::or_all(self, &plans, recommended), others })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use everlevel::lab::NoOp;
 use everlevel::{Integers, IntegersError, Interval, OptIn, Params, Program, Type, general_keys};
-use everlevel_integers::{Column, Encoded, Rehearsal, ciphertext_bytes};
+use everlevel_integers::{Column, Encoded, Rehearsal, TablePlans, ciphertext_bytes};
 use everlevel_scheme::noop::NoOpCiphertext;
 
 use super::error::WorkloadError;
@@ -36,13 +36,17 @@ pub(super) struct Refused {
 }
 
 /// Plans the workload on the first set that supports all of it.
-pub(super) fn plan(workload: &Workload, opt_in: OptIn) -> Result<Recommendation, WorkloadError> {
+pub(super) fn plan(
+    workload: &Workload,
+    plans: &TablePlans,
+    opt_in: OptIn,
+) -> Result<Recommendation, WorkloadError> {
     if let Some(operation) = workload.operations.iter().find(|o| o.program(1).is_none()) {
         return Err(only_asked(workload, *operation));
     }
     let mut last = None;
     for params in sets(opt_in) {
-        match on(workload, &params)? {
+        match on(workload, plans, &params)? {
             Ok(found) => return Ok(found),
             Err(refused) => {
                 // What another set does not change.
@@ -139,9 +143,11 @@ pub(super) fn size(workload: &Workload, params: &Params) -> Result<(u64, u64), T
 /// Rehearses every operation on fresh columns.
 pub(super) fn on(
     workload: &Workload,
+    plans: &TablePlans,
     params: &Params,
 ) -> Result<Result<Recommendation, Refused>, TablesError> {
     let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?;
+    let rehearsal = rehearsal.with_plans(plans.clone());
     let ints = rehearsal.integers()?;
     let longest = ints.longest_ordered();
     let (interval, kind) = kind(workload)?;
@@ -181,8 +187,8 @@ pub(super) fn on(
 
 /// The seconds for all operations, once each, on columns with no more capacity than bootstrapping
 /// needs; `None` if one of them does not fit what bootstrapping leaves.
-pub(super) fn exhausted(workload: &Workload, params: &Params) -> Option<f64> {
-    let rehearsal = Rehearsal::new(params, true).ok()?;
+pub(super) fn exhausted(workload: &Workload, plans: &TablePlans, params: &Params) -> Option<f64> {
+    let rehearsal = Rehearsal::new(params, true).ok()?.with_plans(plans.clone());
     let ints = rehearsal.integers().ok()?;
     let (_, kind) = kind(workload).ok()?;
     let column = |length| rehearsal.exhausted(kind, length);
