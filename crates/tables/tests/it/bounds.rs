@@ -225,7 +225,7 @@ fn comparisons_are_exact_at_the_ends_of_the_widest_sides() {
 
 #[test]
 #[ignore = "some seconds: more comparisons of the same sides"]
-fn many_comparisons_at_the_ends_of_the_widest_sides() {
+fn many_comparisons_at_the_ends_of_the_widest_sides_in_full() {
     compared(&[
         "a <= c",
         "a = b * b",

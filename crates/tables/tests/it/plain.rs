@@ -37,7 +37,7 @@ fn answers_are_those_in_the_clear() {
 
 #[test]
 #[ignore = "some ten seconds: all keys for all tables"]
-fn many_answers_are_those_in_the_clear() {
+fn many_answers_are_those_in_the_clear_in_full() {
     let all = [Held::General, Held::OfPlans];
     answered(&[(2048, &all[..]), (4_100, &all[..])]);
 }

@@ -82,7 +82,7 @@ fn random_queries_on_the_usual_set() {
 
 #[test]
 #[ignore = "most of a minute: more queries on the usual set"]
-fn many_random_queries() {
+fn many_random_queries_in_full() {
     asked("bgv-65537-n15", (24, 8), 70_000);
 }
 

@@ -85,7 +85,7 @@ fn ways_out_are_ways_out() {
 
 #[test]
 #[ignore = "half a minute: on sets of 128 bits"]
-fn many_ways_out_are_ways_out() {
+fn many_ways_out_are_ways_out_in_full() {
     assert!(planned(65_535, false, 10, "table", OptIn::SecureOnly).is_ok());
     for largest in [32_767, 32_768] {
         let found = planned(largest, true, 10, "table", OptIn::SecureOnly);
@@ -116,7 +116,7 @@ fn widths_and_operations_are_planned_or_refused_by_code() {
 
 #[test]
 #[ignore = "takes minutes: every width of the list, not some"]
-fn many_widths_and_operations_are_planned_or_refused_by_code() {
+fn many_widths_and_operations_are_planned_or_refused_by_code_in_full() {
     enumerated(&[2, 3, 4, 5, 6, 7, 9, 16, 17, 24, 31, 32, 33, 40, 48, 49, 57, 62, 63], true);
     enumerated(&[1, 8, 64], true);
 }
