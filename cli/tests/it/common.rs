@@ -1,10 +1,12 @@
 //! Running the program.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
@@ -28,7 +30,7 @@ impl Place {
     /// With keys of a set.
     pub fn with_keys(set: &str) -> Self {
         let place = Self::empty();
-        place.told(&format!("keygen --params {set} --out keys"));
+        keys_in(place.path(), set, "keys");
         place
     }
 
@@ -93,19 +95,22 @@ impl Place {
 
     /// Writes a file.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        std::fs::write(self.path().join(name), bytes).unwrap();
+        fs::write(self.path().join(name), bytes).unwrap();
     }
 
     /// Reads a file.
     pub fn read(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.path().join(name)).unwrap()
+        fs::read(self.path().join(name)).unwrap()
     }
 }
 
 /// What a command that several tests look at prints with --json, and its progress; it runs once.
 /// None for other commands.
 pub fn shared(command: &str) -> Option<&'static (Value, String)> {
-    static TOLD: [(&str, OnceLock<(Value, String)>); 3] = [
+    static TOLD: [(&str, OnceLock<(Value, String)>); 6] = [
+        ("bench bootstrap --params insecure_bgv-257-n8 --runs 1", OnceLock::new()),
+        ("bench primitives --params insecure_bgv-257-n8 --runs 3", OnceLock::new()),
+        ("demo integers --params insecure_bgv-65537-n11", OnceLock::new()),
         ("params list", OnceLock::new()),
         ("selftest", OnceLock::new()),
         ("selftest --mistakes", OnceLock::new()),
@@ -138,6 +143,32 @@ pub fn success_in(directory: &Path, args: &[&str]) -> String {
     let out = run_in(directory, args);
     assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap()
+}
+
+/// Puts keys of a set into a directory of this name in another. They are made once for each set and
+/// each name, so that names have different keys; all tests have copies of them.
+pub fn keys_in(directory: &Path, set: &str, name: &str) {
+    type Made = BTreeMap<(String, String), Arc<OnceLock<PathBuf>>>;
+    static MADE: Mutex<Made> = Mutex::new(BTreeMap::new());
+    let made = {
+        let mut all = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry((set.into(), name.into())).or_default().clone()
+    };
+    let from = made.get_or_init(|| {
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("keys");
+        fs::create_dir_all(&all).unwrap();
+        let own = format!("{set}-{name}");
+        // Those of an earlier run of the tests may be of another version.
+        let _ = fs::remove_dir_all(all.join(&own));
+        success_in(&all, &["keygen", "--params", set, "--out", &own]);
+        all.join(own)
+    });
+    let to = directory.join(name);
+    fs::create_dir(&to).unwrap();
+    for file in fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
 }
 
 /// The cells of the rows of a table in Markdown below a heading.

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::common::{Place, run_in};
+use crate::common::{Place, keys_in, run_in};
 
 const SET: &str = "insecure_bgv-65537-n11";
 const SCHEMA: &str = r#"{"columns": [
@@ -73,7 +73,7 @@ fn plans_and_changes_tell_their_notes() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["notes"], Value::from([NOTE]));
 
-    run(&place, &["keygen", "--params", SET, "--out", "keys"]);
+    keys_in(place.path(), SET, "keys");
     let encrypt = ["table", "encrypt", "--schema", "schema.json", "--in", "parcels.csv"];
     run(&place, &[&encrypt[..], &["--key", "keys/secret.key", "--out", "t"]].concat());
     let change = ["table", "change", "--table", "t", "--key", "keys/secret.key"];
@@ -152,8 +152,8 @@ fn indexes_are_inferred_and_advised() {
 #[test]
 fn results_of_another_set_name_both() {
     let place = parcels();
-    run(&place, &["keygen", "--params", SET, "--out", "keys"]);
-    run(&place, &["keygen", "--params", "insecure_bgv-257-n8", "--out", "other"]);
+    keys_in(place.path(), SET, "keys");
+    keys_in(place.path(), "insecure_bgv-257-n8", "other");
     let encrypt = ["table", "encrypt", "--schema", "schema.json", "--in", "parcels.csv"];
     run(&place, &[&encrypt[..], &["--key", "keys/secret.key", "--out", "t"]].concat());
     run(&place, &["table", "ask", "--schema", "schema.json", QUERY, "--out", "q.plan"]);

@@ -47,10 +47,10 @@ const TOY_INTEGERS: &str = "insecure_bgv-65537-n11";
 
 #[test]
 fn demo_integers() {
-    let report = json(&["demo", "integers", "--params", TOY_INTEGERS, "--insecure-research"]);
+    let report = shared_json("demo integers --params insecure_bgv-65537-n11");
     let expected = "wrong_values security_bits failure_log2 seconds_total";
-    assert_eq!(keys(&report), expected.split(' ').collect());
-    assert_eq!(number(&report, "wrong_values"), 0.0);
+    assert_eq!(keys(report), expected.split(' ').collect());
+    assert_eq!(number(report, "wrong_values"), 0.0);
     let text = success(&["demo", "integers", "--params", TOY_INTEGERS, "--insecure-research"]);
     assert!(text.contains("2048 people") && text.contains("0 values are wrong"), "{text}");
 }
@@ -116,9 +116,8 @@ fn bench_bootstrap() {
 
 #[test]
 fn bench_primitives() {
-    let report =
-        json(&["bench", "primitives", "--params", TOY, "--insecure-research", "--runs", "3"]);
-    assert_eq!(keys(&report), ["threads", "backend", "cpu_flags", "runs", "results"].into());
+    let report = shared_json("bench primitives --params insecure_bgv-257-n8 --runs 3");
+    assert_eq!(keys(report), ["threads", "backend", "cpu_flags", "runs", "results"].into());
     let results = report["results"].as_array().unwrap();
     let names: BTreeSet<&str> = results.iter().map(|r| r["name"].as_str().unwrap()).collect();
     for name in "ntt_forward ntt_inverse encode encrypt_public decrypt_decode add multiply_plain \
@@ -285,17 +284,9 @@ fn bootstrapping_of_whole_slots_is_benched() {
     let args = "bench bootstrap --params insecure_bfv-127e2-n8 --bootstrapping full \
                 --insecure-research --runs 1";
     let report = json(&args.split(' ').collect::<Vec<_>>());
-    let thin = json(&[
-        "bench",
-        "bootstrap",
-        "--params",
-        "insecure_bgv-257-n8",
-        "--insecure-research",
-        "--runs",
-        "1",
-    ]);
+    let thin = shared_json("bench bootstrap --params insecure_bgv-257-n8 --runs 1");
     let keys = |v: &Value| v.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys(&report), keys(&thin));
+    assert_eq!(keys(&report), keys(thin));
     assert_eq!(
         (report["wrong_slots"].as_u64(), report["verified_slots"].as_u64()),
         (Some(0), report["slots"].as_u64())

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{run_in as run, success_in as success};
+use crate::common::{keys_in, run_in as run, success_in as success};
+
+const SET: &str = "insecure_bgv-65537-n11";
 
 fn json(directory: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&success(directory, &[args, &["--json"]].concat())).unwrap()
@@ -37,8 +39,8 @@ fn a_hospital_a_cloud_and_an_analyst() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     fs::write(here.join("stays.csv"), STAYS).unwrap();
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "others"]);
+    success(here, &["keygen", "--params", SET, "--out", "keys"]);
+    keys_in(here, SET, "others");
 
     // The hospital.
     let infer = ["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"];
@@ -191,8 +193,8 @@ fn a_table_that_is_changed() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     fs::write(here.join("stays.csv"), STAYS).unwrap();
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "others"]);
+    keys_in(here, SET, "keys");
+    keys_in(here, SET, "others");
     success(here, &["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"]);
     let encrypt = ["table", "encrypt", "--schema", "stays.json", "--in", "stays.csv"];
     success(here, &[&encrypt[..], &["--key", "keys/public.key", "--out", "stays"]].concat());
@@ -260,7 +262,7 @@ fn parquet_files() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parquet/none.parquet");
     let file = file.to_str().unwrap();
     fs::write(here.join("days.json"), DAYS).unwrap();
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    keys_in(here, SET, "keys");
     let key = ["--key", "keys/secret.key"];
     let encrypt = ["table", "encrypt", "--schema", "days.json", "--in", file, "--out", "t"];
     let encrypt = [&encrypt[..], &key].concat();
@@ -317,7 +319,7 @@ fn texts_and_files_that_are_wrong_at_the_end() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     fs::write(here.join("days.json"), DAYS).unwrap();
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    keys_in(here, SET, "keys");
     let line = |i: usize| format!("{},{},name {i}\n", ["north", "west"][i % 2], i % 15);
     let rows: String = (0..2_100).map(line).collect();
     fs::write(here.join("t.csv"), format!("ward,days,name\n{rows}")).unwrap();
@@ -348,7 +350,7 @@ fn a_value_that_is_searched_for() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     fs::write(here.join("stays.csv"), STAYS).unwrap();
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    keys_in(here, SET, "keys");
     success(here, &["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"]);
     let encrypt = ["table", "encrypt", "--schema", "stays.json", "--in", "stays.csv"];
     success(here, &[&encrypt[..], &["--key", "keys/secret.key", "--out", "stays"]].concat());

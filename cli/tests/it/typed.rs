@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::common::{Place, run_in as run, success_in as success};
+use crate::common::{Place, keys_in, run_in as run, success_in as success};
 use crate::levels::levels;
 
 /// What the program refuses with exit code 2, and why.
@@ -27,7 +27,7 @@ fn people_are_filtered() {
     fs::write(here.join("people.csv"), people).unwrap();
     let rates: Vec<String> = (0..256).map(|age| (age / 10).to_string()).collect();
     fs::write(here.join("rate.csv"), rates.join("\n")).unwrap();
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    keys_in(here, "insecure_bgv-65537-n11", "keys");
     let types = "age=u8,income=u32:0..5000000";
     let encrypt = ["encrypt", "--key", "keys/public.key", "--in", "people.csv"];
     let encrypt = [&encrypt[..], &["--types", types, "--out", "people.ct"]].concat();
@@ -119,7 +119,7 @@ fn results_that_are_public() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     fs::write(here.join("v.csv"), "v\n5\n200\n17\n").unwrap();
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    keys_in(here, "insecure_bgv-65537-n11", "keys");
     let encrypt = ["encrypt", "--key", "keys/public.key", "--in", "v.csv"];
     success(here, &[&encrypt[..], &["--types", "v=uint8", "--out", "v.ct"]].concat());
     let program = "places = argsort(max(v, 300)); same = max(v, 300); n = sum(v * 0 + 7)";
@@ -333,7 +333,7 @@ fn an_index_is_encrypted_and_read() {
     fs::write(here.join("people.csv"), "age,income\n29,1\n17,0\n64,1\n255,0\n").unwrap();
     let rates: Vec<String> = (0..256).map(|age| (age * age / 7).to_string()).collect();
     fs::write(here.join("rate.csv"), rates.join("\n")).unwrap();
-    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    keys_in(here, "insecure_bgv-65537-n11", "keys");
     let encrypt = ["encrypt", "--key", "keys/secret.key", "--in", "people.csv", "--json"];
     let encrypt = |types: &str, out: &str, index: &[&str]| {
         let named = ["--types", types, "--out", out];
