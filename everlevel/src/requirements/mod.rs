@@ -167,7 +167,7 @@ impl Requirements {
     /// The indices of the rings over which sets are constructed, by degree: powers of two with the
     /// required number of slots or, if there are none, for every step of degrees the odd index with
     /// the cheapest transforms. Sets that bootstrap are made over those of degree 2^14 to 2^16. It
-    /// is empty if no ring has so many slots ([`Requirements::exceeds_rings`]). Takes up to a few
+    /// is empty if no ring has as many slots ([`Requirements::exceeds_rings`]). Takes up to a few
     /// seconds.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ fn typical(params: &Params) -> TimeModel {
     TimeModel::typical(params.degree())
 }
 
-/// Whether the only set that was made for p^r in so many slots of a ring does what is asked of it.
+/// Whether the only set that was made for p^r and a number of slots does what is asked of it.
 fn assert_bootstraps(found: &[Candidate], r: u32, slots: usize, index: u64) {
     let [c] = found else { panic!("{found:?}") };
     let params = &c.params;
@@ -33,7 +33,7 @@ fn sets_that_bootstrap_are_made_for_powers_of_two() {
 
 #[test]
 fn sets_that_bootstrap_are_made_for_primes_of_31_bits() {
-    // Of the rings over which sets are made, one has so many slots: p^2 is 1 modulo 2^17, p is not.
+    // Of the rings over which sets are made, one has as many slots: p^2 is 1 modulo 2^17, p is not.
     let found = Requirements::new((1 << 31) - 1).slots(1 << 15).candidates(typical).unwrap();
     assert_bootstraps(&found, 1, 1 << 15, 1 << 17);
 }

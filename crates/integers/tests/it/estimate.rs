@@ -130,8 +130,8 @@ fn the_best_way_is_found() {
     assert_eq!(column.map(|_| ()).unwrap_err().code(), "integers.length");
 }
 
-/// The thin mode takes keys to be prepared, and a rehearsal that only borrows its tables names them,
-/// too.
+/// The thin mode takes keys to be prepared, and a rehearsal that only borrows its tables names them
+/// as well.
 #[test]
 fn another_rehearsal_has_the_same_keys() {
     let mut spec = ParamsSpec::named(SET).unwrap();

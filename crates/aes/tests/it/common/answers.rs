@@ -196,8 +196,8 @@ pub fn check_every_round_of_decryption<A: Aes<NoOp>>(scheme: &NoOp, aes: &A) {
     assert_eq!(seen, 11);
 }
 
-/// Known answers of modes, and SP 800-38A's of ECB in both directions: in each of them with so many
-/// of the three sizes of the key, beginning with another one.
+/// Known answers of modes, and SP 800-38A's of ECB in both directions: in each of them with
+/// `sizes` of the three sizes of the key, beginning with another one.
 pub fn check_modes<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, sizes: usize) {
     let counting: Vec<u8> = (0..16).collect();
     let f0: Vec<u8> = (0xf0..=0xff).collect();
