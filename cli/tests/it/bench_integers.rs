@@ -1,7 +1,5 @@
 //! `bench integers`: operations on typed integers with cryptography, by themselves and all at once.
 
-use std::collections::BTreeSet;
-
 use crate::common::{json, usage};
 use crate::output::{keys, number};
 
