@@ -144,7 +144,7 @@ fn rings_have_the_slots_and_the_degree_that_are_asked_for() {
     for (slots, degree) in [(64, 1), (1, 12), (8, 4)] {
         let search = RingSearch { index_below: 2100, ..search(2, slots, degree) };
         let found: Vec<u64> = search.run(2100).unwrap().0.iter().map(|ring| ring.m).collect();
-        let wanted = |ring: &&FoundRing| ring.slots >= slots && ring.d % degree == 0;
+        let wanted = |ring: &&FoundRing| ring.slots >= slots && ring.d.is_multiple_of(degree);
         let expected: Vec<u64> = all.iter().filter(wanted).map(|ring| ring.m).collect();
         assert_eq!(found, expected, "{slots} slots, degree {degree}");
         assert!(!found.is_empty() && found.len() < all.len(), "{slots} slots, degree {degree}");

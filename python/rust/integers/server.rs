@@ -170,7 +170,7 @@ impl Trace {
 
     /// The same once more, with what is known of tables, and with counts that begin at 0.
     fn again(&self, py: Python<'_>) -> Result<Self> {
-        detached(py, || Ok(Trace(Arc::new(self.0.again()?))))
+        detached(py, || Ok(Trace(Arc::new(self.0.again()))))
     }
 
     /// Where its operations are done.
