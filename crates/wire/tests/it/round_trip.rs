@@ -204,7 +204,7 @@ fn fresh_ciphertexts_are_seeded_and_results_are_not() {
 /// In BFV form the polynomials change with the plaintext modulus, so no seed stands for one of them
 /// any more.
 #[test]
-fn fresh_ciphertexts_modulo_a_larger_power_are_written_in_full() {
+fn fresh_ciphertexts_modulo_a_larger_power_are_written_whole() {
     for name in ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_bfv-127e2-n8"] {
         let mut party = Party::new(name, 12);
         let fresh = party.secret.encrypt(&party.message(1), &mut party.rng).unwrap();
