@@ -151,10 +151,11 @@ fn lines(keys: &[PaperKey]) -> Vec<Vec<String>> {
 
 /// The table of docs/security.md.
 fn in_markdown(keys: &[PaperKey]) -> String {
+    let rows = lines(keys);
+    let rule = format!("|{}", "---|".repeat(rows[0].len()));
     let mut lines: Vec<String> =
-        lines(keys).iter().map(|cells| format!("| {} |", cells.join(" | "))).collect();
-    let columns = lines[0].matches(" | ").count() + 1;
-    lines.insert(1, format!("|{}", "---|".repeat(columns)));
+        rows.iter().map(|cells| format!("| {} |", cells.join(" | "))).collect();
+    lines.insert(1, rule);
     lines.join("\n")
 }
 

@@ -201,7 +201,7 @@ impl Rehearsal {
         Rehearsal { side_by_side, ..self }
     }
 
-    /// Uses an existing cache of plans, which other rehearsals may share, of any sets.
+    /// Plans tables with this cache, which rehearsals on any parameter sets may share.
     #[must_use]
     pub fn with_plans(self, plans: TablePlans) -> Self {
         Rehearsal { plans, ..self }

@@ -109,7 +109,7 @@ impl<S: Bootstrappable> Session<S> {
         self.bootstrapper.as_deref()
     }
 
-    /// The same, for another session on a scheme of equal parameters.
+    /// The bootstrapper, for another session on a scheme with the same parameters.
     pub fn shared_bootstrapper(&self) -> Option<Arc<Bootstrapper<S>>> {
         self.bootstrapper.clone()
     }
