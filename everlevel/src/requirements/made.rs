@@ -1,7 +1,7 @@
 //! Construction of parameter sets for given requirements.
 
 use everlevel_scheme::noise::least_overflow_bound;
-use everlevel_scheme::params::largest_modulus;
+use everlevel_scheme::params::{has_security, largest_modulus};
 use everlevel_scheme::spec::BootstrapSpec;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 
@@ -15,8 +15,7 @@ const MARGIN_BITS: f64 = 1.0;
 /// bounds are additional.
 const OVERFLOW_LOG2: f64 = -131.0;
 /// The Hamming weights of sparse secrets that are tried, in ascending order.
-const WEIGHTS: [usize; 6] = [24, 28, 32, 34, 40, 48];
-const HEAVIEST: usize = 64;
+const WEIGHTS: [usize; 7] = [24, 28, 32, 34, 40, 48, 64];
 /// The largest q0 in bits.
 const LONGEST_BASE: u32 = 96;
 /// How much longer than the least a q0 is tried in the search for the largest exponent: beyond 50
@@ -134,26 +133,39 @@ fn bootstrapped_within(p: u64, r: u32, place: &Place, longer: u32) -> Option<Key
     let removed_bits = bits * f64::from(raised(p, place, WEIGHTS[0])?.removed_digits());
     // No less holds what the key switch to the sparse secret leaves.
     let least = (message_bits + 18.0).max(message_bits + removed_bits + 8.0).max(30.0) as u32;
+    let spec = |name: String, sparse_weight: usize, base_bits: u32| {
+        let mut spec = base_spec(name, p, r, place, word_bits, base_bits, special);
+        spec.fine_bits = vec![word_bits - 3, word_bits - 6, word_bits - 11, word_bits - 13];
+        spec.words = words_left(&spec, limit).max(0.0) as usize;
+        spec.bootstrap = Some(raised(p, place, sparse_weight)?);
+        Some(spec)
+    };
+    let name = format!("plan-{p}e{r}-{}-unlimited", place.label);
+    // A set on trial is named insecure, so that it can be made without an estimate of its security.
+    let trial = |sparse_weight: usize, base_bits: u32| {
+        let spec = spec(format!("insecure_{name}"), sparse_weight, base_bits)?;
+        Params::new(spec, OptIn::InsecureResearch).ok()
+    };
+    let works = |params: &Params| {
+        KeyPlanner::new(params).ok().filter(|planner| planner.multiplications_after() > 0)
+    };
     // A weight that is not secure at a q0 is not secure at a longer one.
     let mut lightest = 0;
     for base_bits in (least..=LONGEST_BASE.min(least + longer)).step_by(4) {
-        let secure = |sparse_weight: usize| {
-            let name = format!("plan-{p}e{r}-{}-unlimited", place.label);
-            let mut spec = base_spec(name, p, r, place, word_bits, base_bits, special);
-            spec.fine_bits = vec![word_bits - 3, word_bits - 6, word_bits - 11, word_bits - 13];
-            spec.words = words_left(&spec, limit).max(0.0) as usize;
-            spec.bootstrap = Some(raised(p, place, sparse_weight)?);
-            let params = Params::new(spec, OptIn::SecureOnly).ok()?;
-            (params.security().bits() >= 128.0 + MARGIN_BITS).then_some(params)
+        // Heavier secrets leave less capacity, and estimates of security take much longer than to
+        // find out whether the lightest one that may be secure leaves any.
+        let Some(first) = trial(WEIGHTS[lightest], base_bits) else { continue };
+        if works(&first).is_none() {
+            continue;
+        }
+        let secure = |i: &usize| {
+            trial(WEIGHTS[*i], base_bits)
+                .is_some_and(|params| has_security(&params, 128.0 + MARGIN_BITS))
         };
-        // Where the heaviest secret is refused, q0 is too small or has no primes.
-        let Some(heaviest) = secure(HEAVIEST) else { continue };
-        let lighter = (lightest..WEIGHTS.len()).find_map(|i| Some((i, secure(WEIGHTS[i])?)));
-        let (at, params) = lighter.unwrap_or((WEIGHTS.len(), heaviest));
-        lightest = at;
-        let planner = KeyPlanner::new(&params).ok();
-        let works = |planner: &KeyPlanner| planner.multiplications_after() > 0;
-        if let Some(planner) = planner.filter(works) {
+        lightest = (lightest..WEIGHTS.len()).find(secure)?;
+        let spec = spec(name.clone(), WEIGHTS[lightest], base_bits)?;
+        let params = Params::new(spec, OptIn::SecureOnly).ok();
+        if let Some(planner) = params.and_then(|params| works(&params)) {
             return Some(planner);
         }
     }

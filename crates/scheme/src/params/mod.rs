@@ -16,7 +16,7 @@ use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec,
 use security::MIN_SECURITY_BITS;
 
 pub use named::{names, ntru_names, spec, specs};
-pub use security::{KeySecurity, SecurityReport, largest_modulus};
+pub use security::{KeySecurity, SecurityReport, has_security, largest_modulus};
 
 /// Which parameter sets are accepted. Sets below 128 bits of security, and sets whose bootstrapping
 /// fails with a probability above 2^-40, require separate opt-ins.

@@ -270,6 +270,12 @@ fn is_known_to_hold(key: &Lwe) -> bool {
     key.secret == Secret::Ternary && KNOWN_TO_HOLD.iter().any(known)
 }
 
+/// Whether every key of a set certainly has more than this number of bits, which takes a fraction
+/// of the time of [`Params::security`]. It may be `false` for a key with exactly this number.
+pub fn has_security(params: &Params, bits: f64) -> bool {
+    SecurityReport::holds(params.spec(), params.ring(), params.chain(), bits)
+}
+
 /// log2 of the largest modulus with at least `bits` bits of security for a uniform ternary secret
 /// in a ring of this degree, to a tenth; `None` if the degree is below 16 or no modulus has
 /// them.
