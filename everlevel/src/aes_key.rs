@@ -22,7 +22,7 @@ const ROUND_KEYS: &str = "aes-round-keys";
 pub struct EncryptedAesKey {
     pub(crate) size: KeySize,
     pub(crate) rounds: Vec<Ciphertext>,
-    id: Option<AesKeyId>,
+    pub(crate) id: Option<AesKeyId>,
 }
 
 impl EncryptedAesKey {
@@ -87,7 +87,7 @@ impl EncryptedAesKey {
         })?;
         let key = EncryptedAesKey { size, rounds, id };
         for round in &key.rounds {
-            same_owner(key.owner(), round.owner(), "upload of an AES key")?;
+            same_owner(key.stated_owner(), round.owner(), "upload of an AES key")?;
         }
         Ok(key)
     }
@@ -101,16 +101,24 @@ impl EncryptedAesKey {
     }
 
     /// The id of the AES key; none if the bytes that it was read from do not state it.
+    #[cfg(feature = "unstable")]
     pub fn id(&self) -> Option<AesKeyId> {
         self.id
     }
 
     /// The id of the secret key of the scheme that it is encrypted for, if it is known.
+    #[cfg(feature = "unstable")]
     pub fn owner(&self) -> Option<KeyId> {
+        self.stated_owner()
+    }
+
+    /// The id of the secret key of the scheme that its ciphertexts state.
+    pub(crate) fn stated_owner(&self) -> Option<KeyId> {
         self.rounds.iter().find_map(Ciphertext::owner)
     }
 
     /// The size of the key.
+    #[cfg(feature = "unstable")]
     pub fn size(&self) -> KeySize {
         self.size
     }

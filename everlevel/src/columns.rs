@@ -1,6 +1,7 @@
 //! Columns of typed integers as bytes and files.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "unstable")]
 use std::path::Path;
 
 use everlevel_bgv::{Ciphertext, CompactCiphertext};
@@ -219,7 +220,10 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::read_columns`].
-    pub fn read_compact_columns(&self, bytes: &[u8]) -> Result<Vec<NamedResults>, Error> {
+    pub fn read_compact_columns(
+        &self,
+        bytes: &[u8],
+    ) -> Result<Vec<(String, IntegerResult)>, Error> {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
         Ok(Bytes::from_bytes_with(self.params(), bytes, &options)?.0)
     }
@@ -261,6 +265,7 @@ impl Server {
     /// # Errors
     /// A file that cannot be read, is damaged, holds something else, or belongs to another
     /// parameter set.
+    #[cfg(feature = "unstable")]
     pub fn read_columns(&self, path: &Path, bounds: &Bounds) -> Result<Vec<NamedIntegers>, Error> {
         self.receive_columns(&open::bytes_of(path)?, bounds)
     }

@@ -7,7 +7,6 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::expression::{Expr, Node, Term};
-use crate::integers::{IntegerColumn, IntegerTotal};
 use crate::operand::{Argument, Computed, Operand, no_value};
 use crate::server::{Server, Value};
 use crate::stored::Bounds;
@@ -229,14 +228,6 @@ impl Server {
         expressions: [&Expr<T>; N],
     ) -> Result<[T; N], Error> {
         self.compute_all(expressions)?.try_into().map_err(|_| no_value())
-    }
-
-    /// Computes an expression and adds up the entries of its column.
-    ///
-    /// # Errors
-    /// As [`Server::compute`].
-    pub fn compute_total(&self, x: &Expr<IntegerColumn>) -> Result<IntegerTotal, Error> {
-        Ok(self.integers()?.sum(&self.compute(x)?)?)
     }
 
     /// Exactly `N` ciphertexts from bytes ([`Server::receive`]), as expressions.

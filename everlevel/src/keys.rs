@@ -8,6 +8,7 @@ use everlevel_bgv::{EvalKeys, Evaluator, ServerKeys};
 use everlevel_ring::{Basis, Cpu, GaloisElement};
 use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{KeyId, KeyPlan, Params, SchemeError};
+#[cfg(feature = "unstable")]
 use everlevel_wire::file::{Existing, write_file};
 #[cfg(feature = "unstable")]
 use everlevel_wire::server_keys::SizeReport;
@@ -87,14 +88,24 @@ impl Keys {
     /// Bytes that are damaged or belong to another parameter set.
     pub fn from_bytes(params: &Params, bytes: &[u8]) -> Result<Self, Error> {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
-        Self::from_bytes_with(params, bytes, &options)
+        Self::from_read_bytes(params, bytes, &options)
     }
 
     /// [`Keys::from_bytes`] with options.
     ///
     /// # Errors
     /// As [`Keys::from_bytes`].
+    #[cfg(feature = "unstable")]
     pub fn from_bytes_with(
+        params: &Params,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        Self::from_read_bytes(params, bytes, options)
+    }
+
+    /// The keys in bytes.
+    pub(crate) fn from_read_bytes(
         params: &Params,
         bytes: &[u8],
         options: &ReadOptions,
@@ -108,6 +119,7 @@ impl Keys {
     /// # Errors
     /// Keys that are in a file already; an existing file that is not to be replaced; errors of the
     /// file system.
+    #[cfg(feature = "unstable")]
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
         Ok(write_file(path, &self.to_bytes_with(self.metadata())?, existing)?)
     }
@@ -134,12 +146,19 @@ impl Keys {
     }
 
     /// The parameter set.
+    #[cfg(feature = "unstable")]
     pub fn params(&self) -> &Params {
         self.stored().params()
     }
 
     /// The id of the secret key that they belong to, if it is known.
+    #[cfg(feature = "unstable")]
     pub fn owner(&self) -> Option<KeyId> {
+        self.stated_owner()
+    }
+
+    /// The id of the secret key that they belong to.
+    pub(crate) fn stated_owner(&self) -> Option<KeyId> {
         self.stored().owner()
     }
 
@@ -151,7 +170,13 @@ impl Keys {
     }
 
     /// The plan of these keys: which automorphisms, levels and gadgets they cover.
+    #[cfg(feature = "unstable")]
     pub fn plan(&self) -> KeyPlan {
+        self.planned()
+    }
+
+    /// The plan of these keys.
+    pub(crate) fn planned(&self) -> KeyPlan {
         match &*self.stored {
             Stored::Memory(keys, _) => keys.plan(),
             Stored::File(keys) => keys.plan(),

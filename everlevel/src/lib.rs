@@ -19,16 +19,15 @@
 //!   bootstraps.
 //! * [`Integers`], [`Type`]: columns of `u8` to `i64`, of `bool` or of a range, with comparisons,
 //!   selection, exact sums and tables; `examples/08_typed_integers.rs`.
-//! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; see
-//!   `examples/05_comparison_and_truncation.rs`.
-//! * [`Program`]: a program in text form, such as `y = 3*x*(1-x)`, that runs on named values.
 //! * [`files`]: all objects as bytes and files, which are validated when they are read.
 //! * With the feature `remote`: the module `remote`, the client of the service (`everlevel serve`).
 //! * With the feature `unstable`: `lab`, the schemes and circuits below client and server, with and
-//!   without cryptography; `Explainer`, a server that records the effect of each operation on the
-//!   noise; servers on other engines than the processor; searches for rings and bootstrapping
-//!   plans; and parts of clients, servers, keys and AES uploads, for programs that put them
-//!   together in another way. These may change in any version.
+//!   without cryptography; `Truncation` and `Comparison` of fixed-point numbers in slots, see
+//!   `examples/05_comparison_and_truncation.rs`; `Program`, a program in text form, such as
+//!   `y = 3*x*(1-x)`; `Explainer`, a server that records the effect of each operation on the noise;
+//!   servers on other engines than the processor; searches for rings and bootstrapping plans; and
+//!   parts of clients, servers, keys and AES uploads, for programs that put them together in
+//!   another way. These may change in any version.
 //!
 //! # Example
 //! The program of the README:
@@ -77,6 +76,8 @@ mod operand;
 mod operations;
 mod plan;
 mod planner;
+#[cfg(feature = "unstable")]
+mod programs;
 mod rehearsed;
 #[cfg(feature = "remote")]
 pub mod remote;
@@ -95,7 +96,9 @@ mod wrapping;
 
 pub use aes_key::EncryptedAesKey;
 pub use client::Client;
-pub use columns::{IntegerResult, IntegerValue, NamedIntegers, NamedResults};
+#[cfg(feature = "unstable")]
+pub use columns::NamedResults;
+pub use columns::{IntegerResult, IntegerValue, NamedIntegers};
 #[cfg(feature = "unstable")]
 pub use copies::SlotCopy;
 #[cfg(feature = "unstable")]
@@ -108,13 +111,19 @@ pub use integers::{IntegerColumn, IntegerTotal};
 pub use keys::Keys;
 pub use operand::Operand;
 pub use plan::{Plan, PlanTracer, PlannedColumn};
-pub use planner::{KeyPlanner, bootstrap_plan, program_keys};
+pub use planner::{KeyPlanner, bootstrap_plan};
 #[cfg(feature = "unstable")]
 pub use planner::{failure_log2, multiplications_left, search_plan, spec_with_plan};
-pub use requirements::{Candidate, Depth, Minimize, Requirements};
+#[cfg(feature = "unstable")]
+pub use programs::program_keys;
+#[cfg(feature = "unstable")]
+pub use requirements::Candidate;
+pub use requirements::{Depth, Minimize, Requirements};
 #[cfg(feature = "unstable")]
 pub use rings::{FoundRing, RingDimension, RingSearch};
-pub use rotations::{general_keys, general_rotations};
+pub use rotations::general_keys;
+#[cfg(feature = "unstable")]
+pub use rotations::general_rotations;
 pub use server::{Server, Value};
 pub use transcipher::{AesMethod, AesServer, aes_keys};
 pub use uploads::AesUpload;
@@ -129,16 +138,13 @@ pub use everlevel_arith::Backend;
 pub use everlevel_bgv::{
     Ciphertext, CompactCiphertext, FloodingPolicy, PublicKey, SecretKey, ServerKeys,
 };
+pub use everlevel_circuit::ValueRange;
 pub use everlevel_circuit::bootstrap::BootstrapPlan;
-pub use everlevel_circuit::expression::Program;
-pub use everlevel_circuit::{Comparison, Truncation, ValueRange};
-pub use everlevel_integers::{Estimate, Integers, IntegersError, Interval, Order, Type};
+pub use everlevel_integers::{Estimate, Integers, Order, Type};
 pub use everlevel_ring::SlotShape;
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_scheme::spec::BootstrapMode;
-pub use everlevel_scheme::{
-    Form, KeyId, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext,
-};
+pub use everlevel_scheme::{Form, KeyId, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext};
 pub use everlevel_wire::uploads::ModeKind;
 
 #[cfg(feature = "unstable")]
@@ -146,13 +152,17 @@ pub use everlevel_aes::Mode;
 #[cfg(feature = "unstable")]
 pub use everlevel_bgv::PreparedPlaintext;
 #[cfg(feature = "unstable")]
-pub use everlevel_circuit::ClearLowestDigit;
-#[cfg(feature = "unstable")]
 pub use everlevel_circuit::bootstrap::{Objective, TimeModel};
+#[cfg(feature = "unstable")]
+pub use everlevel_circuit::expression::Program;
+#[cfg(feature = "unstable")]
+pub use everlevel_circuit::{ClearLowestDigit, Comparison, Truncation};
+#[cfg(feature = "unstable")]
+pub use everlevel_integers::{IntegersError, Interval};
 #[cfg(feature = "unstable")]
 pub use everlevel_ring::GaloisElement;
 #[cfg(feature = "unstable")]
-pub use everlevel_scheme::{Cost, Explanation, Step};
+pub use everlevel_scheme::{Cost, Explanation, NextUse, Step};
 
 /// For research: the schemes and circuits below client and server, without automatic refresh, and
 /// also without cryptography (the no-op scheme). If you need more of them, depend on the crates

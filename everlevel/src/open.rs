@@ -54,6 +54,7 @@ impl Default for OpenOptions {
 impl OpenOptions {
     /// Sets the parameter set. None: the one that the file names.
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn with_params(self, params: impl Into<Option<Params>>) -> Self {
         OpenOptions { params: params.into(), ..self }
     }
@@ -66,19 +67,21 @@ impl OpenOptions {
 
     /// Sets the limit, in bytes, of server keys that stay in memory.
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn caching(self, cache_bytes: u64) -> Self {
         OpenOptions { cache_bytes, ..self }
     }
 
     /// Sets whether files are accepted that do not state their owner.
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn allowing_unknown_owner(self, allow_unknown_owner: bool) -> Self {
         OpenOptions { allow_unknown_owner, ..self }
     }
 
     /// Sets whether server keys keep their uniform halves as seeds in memory
     /// ([`OpenOptions::seeded_keys`]): twice as many of them fit the limit of
-    /// [`OpenOptions::caching`].
+    /// [`OpenOptions::cache_bytes`].
     #[must_use]
     pub fn with_seeded_keys(self, seeded_keys: bool) -> Self {
         OpenOptions { seeded_keys, ..self }
@@ -218,6 +221,7 @@ pub fn open_public_key(path: &Path, options: &OpenOptions) -> Result<PublicKey, 
 }
 
 /// The bytes of a file of ciphertexts.
+#[cfg(feature = "unstable")]
 pub(crate) fn bytes_of(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     Ok(read_file(path, MAX_BYTES)?)
 }
@@ -236,6 +240,7 @@ pub(crate) fn reading(
 
 /// The ciphertexts of a file, with noise bounds according to what is trusted, and the ranges that
 /// the file states.
+#[cfg(feature = "unstable")]
 pub(crate) fn ciphertexts(
     params: &Params,
     path: &Path,
@@ -245,7 +250,8 @@ pub(crate) fn ciphertexts(
     ciphertexts_from(params, &bytes_of(path)?, bounds, allow_unknown_owner)
 }
 
-/// The ciphertexts in bytes, likewise.
+/// The ciphertexts in bytes, with noise bounds according to what is trusted, and the ranges that
+/// the bytes state.
 pub(crate) fn ciphertexts_from(
     params: &Params,
     bytes: &[u8],

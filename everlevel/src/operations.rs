@@ -163,7 +163,7 @@ macro_rules! operations {
             /// Rotates the columns of every row by `k` to the left; there are two rows for p = 1
             /// modulo 4 and one for p = 3 modulo 4, in rings of power-of-two index. A key switch
             /// for each step, and no level. Keys are needed: for this step
-            /// ([`crate::KeyPlanner::rotations`]), or general ones ([`crate::general_rotations`]),
+            /// ([`crate::KeyPlanner::rotations`]), or general ones ([`crate::general_keys`]),
             /// with which the rotation may take place at a lower level and in several steps. Whole
             /// elements that pass the end of a row arrive conjugated, see [`crate::SlotShape`].
             ///

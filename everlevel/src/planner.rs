@@ -1,17 +1,13 @@
 //! Keys and costs of a server, determined without cryptography.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 #[cfg(feature = "unstable")]
 use everlevel_circuit::bootstrap::{
     BootstrapCosts, DryRun, Objective, PlanReport, Planner, TimeModel,
 };
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
-use everlevel_circuit::expression::Program;
 #[cfg(feature = "unstable")]
 use everlevel_circuit::rotation_elements;
-use everlevel_circuit::{CircuitError, Session};
+#[cfg(feature = "unstable")]
 use everlevel_ring::GaloisElement;
 #[cfg(feature = "unstable")]
 use everlevel_scheme::ParamsSpec;
@@ -155,40 +151,12 @@ impl KeyPlanner {
     /// Adds keys for any automorphisms, at every level: conjugation, Frobenius on whole slots (see
     /// [`everlevel_ring::SlotShape`]).
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn automorphisms(mut self, elements: impl IntoIterator<Item = GaloisElement>) -> Self {
         let top = self.params.chain().top();
         self.keys = self.keys.merge(&KeyPlan::automorphisms_up_to(&self.params, elements, top));
         self
     }
-}
-
-/// The server keys that a program needs on fresh inputs, and those of bootstrapping if the set
-/// supports it, determined by a run on the no-op scheme.
-///
-/// # Errors
-/// A set whose bootstrapping does not fit its modulus, a program without inputs, errors of its
-/// operations.
-pub fn program_keys(params: &Params, program: &Program) -> Result<KeyPlan, Error> {
-    let scheme = Arc::new(NoOp::blank(params));
-    let zero = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
-    let (auto, bootstrapping) = match params.spec().bootstrap {
-        None => (Session::leveled(scheme.clone()), KeyPlan::default()),
-        Some(_) => {
-            let planner = KeyPlanner::new(params)?;
-            let bootstrapper = Bootstrapper::new(&*scheme, planner.bootstrap_plan().clone())?;
-            // Inputs may arrive exhausted.
-            (Session::new(scheme.clone(), Arc::new(bootstrapper)), planner.keys())
-        }
-    };
-    let inputs: BTreeMap<_, _> =
-        program.inputs().map(|name| (name.to_string(), auto.share(zero.clone()))).collect();
-    program.run(&auto, &inputs, &mut |_| ()).map_err(|e| match e {
-        CircuitError::Empty { .. } => {
-            CircuitError::MissingInput { name: "nothing".into(), given: "none".into() }
-        }
-        e => e,
-    })?;
-    Ok(scheme.key_plan().merge(&bootstrapping))
 }
 
 /// The bootstrapping plan of a parameter set: the choices that its specification states, and the

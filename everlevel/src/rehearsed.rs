@@ -13,7 +13,7 @@ use crate::server::Server;
 /// Whether the keys of a server relinearize at every level. General keys do, and those of one
 /// program need not.
 pub(crate) fn relinearizes<E: Engine>(server: &Server<E>) -> bool {
-    server.keys().plan().covers(&KeyPlan::relinearization(server.params()))
+    server.keys().planned().covers(&KeyPlan::relinearization(server.params()))
 }
 
 /// Whether a server has keys and capacity for every operation: it bootstraps, and relinearizes at
@@ -28,7 +28,7 @@ pub(crate) fn is_general<E: Engine>(server: &Server<E>) -> bool {
 /// Those of planning its bootstrapping.
 pub(crate) fn rehearsal<E: Engine>(server: &Server<E>) -> Result<Rehearsal, Error> {
     let plan = server.bootstrapper.as_ref().map(|found| found.plan().clone());
-    let scheme = NoOp::blank(server.params()).holding(server.keys().plan());
+    let scheme = NoOp::blank(server.params()).holding(server.keys().planned());
     #[cfg(feature = "unstable")]
     let scheme = {
         let keys = server.keys().clone();

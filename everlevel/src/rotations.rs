@@ -41,7 +41,7 @@ impl KeyPlanner {
 /// A bootstrapping plan that does not fit the set.
 pub fn general_keys(params: &Params) -> Result<KeyPlan, Error> {
     if params.spec().bootstrap.is_none() {
-        let rotations = general_rotations(params, params.chain().top())?;
+        let rotations = rotations_beside(params, params.chain().top(), &KeyPlan::default())?;
         return Ok(KeyPlan::relinearization(params).merge(&rotations));
     }
     let planner = KeyPlanner::new(params)?;
@@ -65,6 +65,7 @@ pub fn general_keys(params: &Params) -> Result<KeyPlan, Error> {
 ///
 /// # Errors
 /// None: the dimensions are those of the slots.
+#[cfg(feature = "unstable")]
 pub fn general_rotations(params: &Params, near: Level) -> Result<KeyPlan, Error> {
     rotations_beside(params, near, &KeyPlan::default())
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
-use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::{CircuitError, Session};
 use everlevel_ring::{Cpu, Engine};
 use everlevel_scheme::{Params, Scheme};
@@ -86,7 +85,7 @@ impl Server {
         let path = &open::in_directory(path, SERVER_KEYS);
         let params = options.set_of_server_keys(path)?;
         let keys = Keys::from_file(&params, path, options.cache_bytes, &options.reading())?;
-        Ok(Server::with_keys(keys)?.allowing_unknown_owner(options.allow_unknown_owner))
+        Server::with_options(keys, options)
     }
 
     /// A server from bytes ([`Server::to_bytes`], or the content of a file of server keys), with
@@ -96,15 +95,22 @@ impl Server {
     /// As [`Server::open`].
     pub fn from_bytes(bytes: &[u8], options: &OpenOptions) -> Result<Self, Error> {
         let params = options.set_of_bytes(bytes, ObjectKind::SERVER_KEYS)?;
-        let keys = Keys::from_bytes_with(&params, bytes, &options.reading())?;
-        Ok(Server::with_keys(keys)?.allowing_unknown_owner(options.allow_unknown_owner))
+        let keys = Keys::from_read_bytes(&params, bytes, &options.reading())?;
+        Server::with_options(keys, options)
+    }
+
+    /// A server with keys that were read with these options.
+    fn with_options(keys: Keys, options: &OpenOptions) -> Result<Self, Error> {
+        let server = Server::with_keys(keys)?;
+        Ok(Server { allow_unknown_owner: options.allow_unknown_owner, ..server })
     }
 
     /// Writes this server to a file, completely or not at all: its keys, how it bootstraps, and its
     /// parameter set if that has no name. [`Server::open`] needs nothing else.
     ///
     /// # Errors
-    /// As [`Keys::save`].
+    /// Keys that are in a file already; an existing file that is not to be replaced; errors of the
+    /// file system.
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
         Ok(write_file(path, &self.to_bytes()?, existing)?)
     }
@@ -125,6 +131,7 @@ impl Server {
     ///
     /// # Errors
     /// A file that cannot be read, is damaged, or belongs to another parameter set.
+    #[cfg(feature = "unstable")]
     pub fn read(&self, path: &Path, bounds: &Bounds) -> Result<Vec<Value>, Error> {
         open::ciphertexts(self.params(), path, bounds, self.allow_unknown_owner)
     }
@@ -185,8 +192,8 @@ impl<E: Engine> Server<E> {
         let keys = evaluator.keys();
         match stated::bootstrapping(keys.metadata())? {
             Some(Bootstrapping::By(plan)) => Self::bootstrapping(evaluator, plan),
-            None if keys.plan().bootstrap => {
-                let plan = bootstrap_plan(keys.params())?;
+            None if keys.planned().bootstrap => {
+                let plan = bootstrap_plan(evaluator.params())?;
                 Self::bootstrapping(evaluator, plan)
             }
             Some(Bootstrapping::Never) | None => Ok(Self::bounded(evaluator)),
@@ -196,6 +203,7 @@ impl<E: Engine> Server<E> {
     /// The same server, which also accepts ciphertexts that do not state the secret key that they
     /// belong to ([`OpenOptions::allow_unknown_owner`]).
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn allowing_unknown_owner(self, allow: bool) -> Self {
         Server { allow_unknown_owner: allow, ..self }
     }
@@ -249,20 +257,6 @@ impl<E: Engine> Server<E> {
     pub fn bootstrap(&self, x: &Ciphertext<E>) -> Result<Ciphertext<E>, Error> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         Ok(bootstrapper.bootstrap(&self.evaluator, x)?)
-    }
-
-    /// Runs a program on named values, all with the same plaintext modulus, and returns its outputs
-    /// by name. `progress` is called with the number of finished statements.
-    ///
-    /// # Errors
-    /// A missing input or key, values of other parameters.
-    pub fn run(
-        &self,
-        program: &Program,
-        inputs: &Values<ServerEvaluator<E>>,
-        progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<ServerEvaluator<E>>, Error> {
-        Ok(program.run(&self.session, inputs, progress)?)
     }
 
     /// Applies any operation to a ciphertext; if the result would have too little capacity to be

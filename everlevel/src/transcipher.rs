@@ -272,10 +272,10 @@ impl AesServer {
     }
 
     fn belong_together(&self, key: &EncryptedAesKey, upload: &AesUpload) -> Result<(), Error> {
-        upload.check(key)?;
-        let server = self.evaluator.keys().owner();
-        same_owner(upload.owner(), server, "transciphering")?;
-        Ok(same_owner(key.owner(), server, "transciphering")?)
+        upload.belongs_to(key)?;
+        let server = self.evaluator.keys().stated_owner();
+        same_owner(upload.0.owner, server, "transciphering")?;
+        Ok(same_owner(key.stated_owner(), server, "transciphering")?)
     }
 
     /// Converts an upload to ciphertexts of its bytes, in batches that are passed to `each`.
@@ -285,8 +285,9 @@ impl AesServer {
     /// ciphertexts for each), a state, and the temporary data of a round.
     ///
     /// # Errors
-    /// Those of [`AesUpload::check`]; `scheme.wrong-key` for server keys of another owner; a key of
-    /// other parameters or at too low a level, missing server keys.
+    /// `aes.wrong-key` for data under another AES key, `aes.unknown-key` for an encrypted key
+    /// without an id, `scheme.wrong-key` if upload, encrypted key and server keys have different
+    /// owners; a key of other parameters or at too low a level, missing server keys.
     pub fn transcipher(
         &self,
         key: &EncryptedAesKey,
@@ -295,8 +296,8 @@ impl AesServer {
         each: impl FnMut(Batch<ServerEvaluator>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
         self.belong_together(key, upload)?;
-        let start = mode_of(upload.mode(), upload.iv())?;
-        self.convert(key, start, [upload.data()], progress, each)
+        let start = mode_of(upload.0.mode, &upload.0.iv)?;
+        self.convert(key, start, [upload.0.data.as_slice()], progress, each)
     }
 
     /// The same for data without a label, in pieces of any length. **Nothing is checked**: data

@@ -35,11 +35,10 @@ use crate::error::Error;
 /// // The server.
 /// let received = AesUpload::from_bytes(&params, &sent)?;
 /// assert_eq!(received, upload);
-/// assert_eq!((received.data().len(), received.owner()), (10, Some(owner)));
 /// # Ok::<(), everlevel::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AesUpload(StoredUpload);
+pub struct AesUpload(pub(crate) StoredUpload);
 
 /// A mode of operation at its first block. `iv` is the first counter block or the initialization
 /// vector; ECB has none.
@@ -117,36 +116,41 @@ impl AesUpload {
     /// Checks the upload against the requirements of its mode.
     fn checked(stored: StoredUpload) -> Result<Self, Error> {
         let upload = AesUpload(stored);
-        let length = upload.data().len() as u64;
+        let length = upload.0.data.len() as u64;
         if length == 0 {
             let what = "the data of an upload";
             return Err(everlevel_circuit::CircuitError::Empty { what }.into());
         }
-        mode_of(upload.mode(), upload.iv())?.check_length(length)?;
+        mode_of(upload.0.mode, &upload.0.iv)?.check_length(length)?;
         Ok(upload)
     }
 
     /// The mode.
+    #[cfg(feature = "unstable")]
     pub fn mode(&self) -> ModeKind {
         self.0.mode
     }
 
     /// The first counter block or the initialization vector; empty for ECB.
+    #[cfg(feature = "unstable")]
     pub fn iv(&self) -> &[u8] {
         &self.0.iv
     }
 
     /// The id of the AES key.
+    #[cfg(feature = "unstable")]
     pub fn aes_key_id(&self) -> AesKeyId {
         AesKeyId::from_bits(self.0.aes_key)
     }
 
     /// The id of the secret key of the scheme that the upload is meant for, if it is known.
+    #[cfg(feature = "unstable")]
     pub fn owner(&self) -> Option<KeyId> {
         self.0.owner
     }
 
     /// The data, encrypted.
+    #[cfg(feature = "unstable")]
     pub fn data(&self) -> &[u8] {
         &self.0.data
     }
@@ -165,14 +169,20 @@ impl AesUpload {
     /// # Errors
     /// `aes.wrong-key` for another AES key, `aes.unknown-key` for an encrypted key without an id,
     /// `scheme.wrong-key` for another owner.
+    #[cfg(feature = "unstable")]
     pub fn check(&self, key: &EncryptedAesKey) -> Result<(), Error> {
-        let data = self.aes_key_id();
-        match key.id() {
+        self.belongs_to(key)
+    }
+
+    /// Refuses an encrypted key that is not the key of the data, or is for another owner.
+    pub(crate) fn belongs_to(&self, key: &EncryptedAesKey) -> Result<(), Error> {
+        let data = AesKeyId::from_bits(self.0.aes_key);
+        match key.id {
             Some(key) if key == data => {}
             Some(key) => return Err(AesError::WrongKey { data, key }.into()),
             None => return Err(AesError::UnknownKey { data }.into()),
         }
-        Ok(same_owner(self.owner(), key.owner(), "transciphering")?)
+        Ok(same_owner(self.0.owner, key.stated_owner(), "transciphering")?)
     }
 
     /// Checks that the upload states this mode and this vector, as far as they are given.

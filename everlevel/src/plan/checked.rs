@@ -28,7 +28,7 @@ impl Plan {
         // A server that bootstraps keeps capacity for that, so that levels may be others than those
         // of a plan that does not.
         if server.bootstrapper.is_some() == estimate.bootstraps
-            && server.keys().plan().covers(&estimate.keys)
+            && server.keys().planned().covers(&estimate.keys)
             && self.made(server.params(), estimate, parts)?
         {
             return Ok(());

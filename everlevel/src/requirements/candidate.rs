@@ -22,6 +22,7 @@ pub enum Minimize {
 /// A parameter set that meets the requirements, with its expected performance.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "only what is compared is read"))]
 pub struct Candidate {
     /// The set: a named one, or one constructed for these requirements; `params.spec()` is its
     /// specification.

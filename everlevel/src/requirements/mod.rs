@@ -78,24 +78,22 @@ impl Requirements {
         Requirements { repeating, ..self }
     }
 
-    /// The sets that meet the requirements, the best first. For a bounded depth these are sets of
-    /// the two smallest sufficient degrees, with several key-switching gadgets. For unlimited depth
-    /// they are the named sets with this plaintext modulus or, if there are none, up to three sets
-    /// that are constructed. Sets are constructed over rings of power-of-two index or, if those
-    /// have too few slots, above all for p = 2, over rings of odd index below 2^17.
-    ///
-    /// `model` returns the speed of the machine for a set ([`TimeModel::typical`], or measured).
-    /// Takes a few seconds, or some tens of seconds if sets with bootstrapping are constructed over
-    /// odd indices; longer if none can be, as the largest exponent that has one is searched for.
+    /// The sets that meet the requirements, as [`Requirements::params`] compares them, the best
+    /// first. `model` returns the speed of the machine for a set ([`TimeModel::typical`], or
+    /// measured).
     ///
     /// # Errors
-    /// A plaintext modulus that is not a power of a prime, or requirements that no set meets; the
-    /// error states what was missing, and, where no set bootstraps modulo p^r, the largest smaller
-    /// exponent for which one is made.
+    /// As [`Requirements::params`].
+    #[cfg(feature = "unstable")]
     pub fn candidates(
         &self,
         model: impl Fn(&Params) -> TimeModel,
     ) -> Result<Vec<Candidate>, Error> {
+        self.found(model)
+    }
+
+    /// The sets that meet the requirements, the best first.
+    fn found(&self, model: impl Fn(&Params) -> TimeModel) -> Result<Vec<Candidate>, Error> {
         let (p, r) = self.checked()?;
         let found = match self.depth {
             Depth::Levels(depth) => {
@@ -155,13 +153,22 @@ impl Requirements {
         Ok(self.sorted(found))
     }
 
-    /// The best of the sets that meet the requirements.
+    /// The best of the sets that meet the requirements. For a bounded depth these are sets of the
+    /// two smallest sufficient degrees, with several key-switching gadgets. For unlimited depth
+    /// they are the named sets with this plaintext modulus or, if there are none, up to three sets
+    /// that are constructed. Sets are constructed over rings of power-of-two index or, if those
+    /// have too few slots, above all for p = 2, over rings of odd index below 2^17.
+    ///
+    /// Takes a few seconds, or some tens of seconds if sets with bootstrapping are constructed over
+    /// odd indices; longer if none can be, as the largest exponent that has one is searched for.
     ///
     /// # Errors
-    /// As [`Requirements::candidates`].
+    /// A plaintext modulus that is not a power of a prime, or requirements that no set meets; the
+    /// error states what was missing, and, where no set bootstraps modulo p^r, the largest smaller
+    /// exponent for which one is made.
     pub fn params(&self) -> Result<Params, Error> {
-        let candidates = self.candidates(|params| TimeModel::typical(params.degree()))?;
-        Ok(candidates[0].params.clone())
+        let found = self.found(|params| TimeModel::typical(params.degree()))?;
+        Ok(found[0].params.clone())
     }
 
     /// The indices of the rings over which sets are constructed, by degree: powers of two with the

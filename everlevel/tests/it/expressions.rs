@@ -151,7 +151,8 @@ fn operators_on_typed_integers() {
         let expected: Vec<i64> = (0..4).map(|j| plain(a[j], b[j], j % 2 == 0)).collect();
         assert_eq!(client.decrypt_integers::<i64>(found).unwrap(), expected, "case {i}");
     }
-    let total = server.compute_total(&(&x + 1)).unwrap();
+    let more = server.compute(&(&x + 1)).unwrap();
+    let total = server.integers().unwrap().sum(&more).unwrap();
     assert_eq!(client.decrypt_total::<i64>(&total).unwrap(), a.iter().sum::<i64>() + 4);
 }
 

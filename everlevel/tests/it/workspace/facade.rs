@@ -17,10 +17,11 @@ fn handed_on(text: &str) -> Vec<&str> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// How many functions a text promises: public ones that do not need the feature `unstable`, whose
-/// type is handed on, or that are handed on themselves.
+/// How many functions a text promises: public ones that do not need the feature `unstable`, alone
+/// or with their whole block, whose type is handed on, or that are handed on themselves. What a
+/// macro writes for several operations counts once.
 fn promised_functions(text: &str, handed_on: &[&str]) -> usize {
-    let mut unstable = false;
+    let (mut unstable, mut unstable_block) = (false, false);
     let mut of_type = true;
     let mut count = 0;
     let outside = |line: &str| {
@@ -38,7 +39,12 @@ fn promised_functions(text: &str, handed_on: &[&str]) -> usize {
         } else if whole.starts_with("impl<") {
             of_type = true;
         }
-        let internal = outside(whole).unwrap_or(!of_type);
+        match whole {
+            "}" => unstable_block = false,
+            _ if whole.starts_with("impl") => unstable_block = unstable,
+            _ => {}
+        }
+        let internal = outside(whole).unwrap_or(!of_type) || unstable_block;
         count += usize::from(!unstable && !internal && line.starts_with("pub fn "));
         unstable = false;
     }
@@ -72,7 +78,7 @@ fn the_facade_promises_few_functions() {
         };
         found += files.iter().map(|file| promised_functions(&read(file), &names)).sum::<usize>();
     }
-    assert!((120..=170).contains(&found), "the facade promises {found} functions");
+    assert!((120..=142).contains(&found), "the facade promises {found} functions");
     let text =
         "pub fn a() {\n #[cfg(feature = \"unstable\")]\n pub fn b\n pub(crate) fn c\n pub fn d";
     assert_eq!(promised_functions(text, &["a"]), 2);
@@ -80,6 +86,8 @@ fn the_facade_promises_few_functions() {
     assert_eq!(promised_functions(text, &["a"]), 1);
     let text = "impl A {\n pub fn a()\n}\nimpl B {\n pub fn b()\n}\nimpl<T> C<T> {\n pub fn c()";
     assert_eq!(promised_functions(text, &["A"]), 2);
+    let text = "#[cfg(feature = \"unstable\")]\nimpl A {\n pub fn a()\n}\npub fn b()";
+    assert_eq!(promised_functions(text, &["A", "b"]), 1);
 }
 
 /// The facade promises little (docs/adr/0050-what-the-facade-promises.md): who needs more enables
@@ -89,9 +97,9 @@ fn the_facade_stays_small() {
     let root = include_str!("../../../src/lib.rs");
     let (root, lab) = root.split_once("pub mod lab {").expect("the root has a module for research");
     for (place, text, most) in [
-        ("the root", root, 70),
+        ("the root", root, 60),
         ("lab", lab, 42),
-        ("files", include_str!("../../../src/files.rs"), 20),
+        ("files", include_str!("../../../src/files.rs"), 18),
         ("remote", include_str!("../../../src/remote.rs"), 20),
     ] {
         let names = handed_on(text);
