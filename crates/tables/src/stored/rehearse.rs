@@ -34,6 +34,13 @@ impl Rehearsed<'_> {
             Ok(self.scheme.encrypt_at(&plain, level)?)
         })
     }
+
+    /// The codes of a column of a block.
+    fn codes(&self, block: usize, place: usize) -> &[i128] {
+        let slots = self.scheme.params().slots();
+        let (start, codes) = (block * slots, self.data.column(place));
+        &codes[start..codes.len().min(start + slots)]
+    }
 }
 
 impl Rows<NoOp> for Rehearsed<'_> {
@@ -46,9 +53,7 @@ impl Rows<NoOp> for Rehearsed<'_> {
     }
 
     fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, Pretended>, TablesError> {
-        let slots = self.scheme.params().slots();
-        let (start, codes) = (block * slots, self.data.column(place));
-        let codes = &codes[start..codes.len().min(start + slots)];
+        let codes = self.codes(block, place);
         Ok(match self.knows(place) {
             true => Cells::Known(codes.into()),
             false => Cells::Encrypted(self.encrypted(&self.plan.schema().fields()[place], codes)?),
@@ -96,8 +101,8 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::sync::Mutex;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::{Mutex, Weak};
 
     use everlevel::{KeyPlan, OptIn, general_keys};
     use everlevel_integers::TablePlans;
@@ -181,6 +186,107 @@ mod tests {
         // 12 ciphertexts of each of five blocks, two of them truth values: y does not fit.
         let times = |place: Place| (place, if place.1 == 3 { 2 } else { 1 });
         assert_eq!(read(5), all(5).map(times).collect::<BTreeMap<_, _>>());
+    }
+
+    /// A table that watches which truth values of indexes are held after they were read from it.
+    struct Watching<'a> {
+        table: Rehearsed<'a>,
+        /// A column that the server knows.
+        known: Option<usize>,
+        watched: Mutex<Watched>,
+    }
+
+    #[derive(Default)]
+    struct Watched {
+        /// The columns of indexes that were read.
+        read: BTreeSet<usize>,
+        held: Vec<Weak<Pretended>>,
+        /// How many were held at the same time.
+        most: usize,
+    }
+
+    impl Rows<NoOp> for Watching<'_> {
+        fn rows(&self) -> usize {
+            Rows::<NoOp>::rows(&self.table)
+        }
+
+        fn knows(&self, place: usize) -> bool {
+            self.known == Some(place)
+        }
+
+        fn cells(&self, block: usize, place: usize) -> Result<Cells<'_, Pretended>, TablesError> {
+            if self.knows(place) {
+                return Ok(Cells::Known(self.table.codes(block, place).into()));
+            }
+            let cells = Rows::<NoOp>::cells(&self.table, block, place)?;
+            if let Cells::Encrypted(column) = &cells
+                && self.table.plan.schema().fields()[place].is_of_index()
+            {
+                let mut watched = self.watched.lock().unwrap();
+                watched.held.retain(|x| x.strong_count() > 0);
+                watched.held.extend(column.values().map(|x| Arc::downgrade(&x.get())));
+                watched.most = watched.most.max(watched.held.len());
+                watched.read.insert(place);
+            }
+            Ok(cells)
+        }
+    }
+
+    /// Of three indexes of 39 ciphertexts, those of one digit of two columns are held at the same
+    /// time, of one block after the other.
+    #[test]
+    fn truth_values_of_one_digit_are_held() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let date = |name: &str| {
+            format!(
+                r#"{{"name": "{name}", "type": "date", "low": "1992-01-02", "high": "1998-12-31",
+                     "index": true}}"#
+            )
+        };
+        let schema = Schema::from_json(&format!(
+            r#"{{"columns": [{}, {}, {},
+                {{"name": "n", "type": "integer", "low": 0, "high": 9}}]}}"#,
+            date("sent"),
+            date("due"),
+            date("came")
+        ));
+        let (schema, rows) = (schema.unwrap(), params.slots() + 9);
+        let column = |of: &dyn Fn(i128) -> i128| (0..rows as i128).map(of).collect::<Vec<_>>();
+        let first = schema.fields()[0].bounds().0;
+        let sent = move |i: i128| first + i * 37 % 2300;
+        let columns = vec![
+            column(&sent),
+            column(&|i| sent(i) + i % 7),
+            column(&|i| sent(i) + i * i % 11),
+            column(&|i| i % 10),
+        ];
+        let data = Data::from_columns(columns, &schema).unwrap();
+        let text = "select count(*) from t where sent < due and due < came and n < 5 \
+                    and came >= date '1994-01-01' and came < date '1995-01-01'";
+        let plan = Plan::new(text, &schema).unwrap();
+        let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
+        let (_, layout) = plan.layout(&params, rows).unwrap();
+        assert_eq!(layout.block_count(), 2);
+        // Beside a column in the clear nothing is lowered, so that what is read is what is held;
+        // else that is dropped as soon as it is lowered.
+        for known in [Some(schema.place("n").unwrap()), None] {
+            let scheme = Arc::new(NoOp::new(&params, 1));
+            let session = no_op_session(&params, scheme.clone(), true).unwrap();
+            let ints = Integers::new(&session, &params).unwrap();
+            let table = Rehearsed { scheme: &scheme, plan: &plan, data: &data };
+            let watching = Watching { table, known, watched: Mutex::default() };
+            let (with, quiet) = ((&ints, None, None), |_, _| Ok::<_, TablesError>(()));
+            let sums = evaluate(&watching, with, &params, &plan, &[], 0..2, quiet).unwrap();
+            let opened: Vec<_> = sums.iter().map(|x| scheme.decrypt(x).unwrap()).collect();
+            let sums = layout.read(&params, &opened).unwrap();
+            let answer = Answer::new(plan.query(), &schema, &sums).unwrap();
+            assert_eq!(answer, expected);
+            let Watched { read, held, most } = watching.watched.into_inner().unwrap();
+            assert_eq!(read.len(), 3 * 39);
+            let digit = 2 * 15;
+            assert!(most <= digit && (most == digit || known.is_none()), "{known:?}: {most}");
+            assert!(held.iter().all(|x| x.strong_count() == 0), "{known:?}");
+        }
     }
 
     #[test]

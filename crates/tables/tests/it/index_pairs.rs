@@ -1,10 +1,12 @@
 //! Comparisons of two columns with an index, and the files of indexes.
 
+use std::fs;
 use std::ops::Range;
 
+use everlevel::files::Existing;
 use everlevel_tables::{Answer, Data, EncryptedTable, Plan, Schema, TableKey, TablesError};
 
-use crate::roles::{PARTIES, quiet};
+use crate::roles::{PARTIES, code, open, quiet, run};
 
 /// Letters that were sent, due and came; some are due on no day.
 const LETTERS: &str = r#"{"columns": [
@@ -143,4 +145,50 @@ fn files_of_indexes_are_smaller() {
     let bits = letters(true, 0..1).0.fields()[0].index_ciphertexts();
     assert_eq!(bits, 39);
     assert!(some[1..=bits].iter().all(|size| 4 * size < some[0]), "{some:?}");
+}
+
+/// Files of an index are read while a condition is computed. What became of them since the table
+/// was opened is noticed then, in every block, and only by queries that need them.
+#[test]
+fn files_of_indexes_that_are_lost_or_damaged() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("letters");
+    let (schema, data) = letters(true, 0..2_050);
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let key = TableKey::Secret(secret);
+    EncryptedTable::create(&directory, Existing::Keep, key, (&schema, &data), &mut rng, quiet)
+        .unwrap();
+    let table = open(&directory).unwrap();
+    let plan = |condition: &str| {
+        let sql = format!("select count(*), sum(n) from letters where {condition}");
+        Plan::new(&sql, &schema).unwrap()
+    };
+    let (needs, others) = (plan("sent < came"), plan("pages > 7"));
+    let answers = |plan: &Plan| {
+        let answer = run(&table, plan).unwrap().read(secret).unwrap();
+        assert_eq!(answer, Answer::plain(plan.query(), &schema, &data).unwrap(), "{}", plan.sql());
+    };
+    // The first truth value of the lowest digit of "sent", and the last one of the highest.
+    let path = |block: usize, bit: usize| directory.join(format!("{block:06}-{bit:04}.columns"));
+    for (block, bit, other) in [(0, 1, 2), (0, 39, 1), (1, 39, 38)] {
+        let (path, other) = (path(block, bit), fs::read(path(block, other)).unwrap());
+        let whole = fs::read(&path).unwrap();
+        let mut damaged = whole.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        for (bytes, expected) in [
+            (Some(&other[..]), "table.block"),
+            (Some(&whole[..whole.len() / 2]), "wire.truncated"),
+            (Some(&damaged[..]), "wire.checksum"),
+            (None, "wire.io"),
+        ] {
+            match bytes {
+                Some(bytes) => fs::write(&path, bytes).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
+            assert_eq!(code(run(&table, &needs)), expected, "{}", path.display());
+        }
+        answers(&others);
+        fs::write(&path, whole).unwrap();
+    }
+    answers(&needs);
 }
