@@ -59,7 +59,8 @@ impl Timestamp {
     }
 
     /// Reads `YYYY-MM-DDTHH:MM[:SS[.FRACTION]]`, followed by `Z`, `+HH:MM` or `-HH:MM` or by
-    /// nothing; a space may stand for the `T`. `None` for other texts, including leap seconds.
+    /// nothing; a space may stand for the `T`. `None` for other texts, including leap seconds, and
+    /// for times that in UTC are not in the years 0 to 9999.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (day, rest) = text.split_at_checked(10)?;
         let rest = rest.strip_prefix(['T', ' '])?;
@@ -79,7 +80,9 @@ impl Timestamp {
         };
         let seconds = 60 * (minutes - offset.unwrap_or(0)) + seconds;
         let nanoseconds = parse_date(day)? * DAY + seconds * SECOND + fraction;
-        Some(Timestamp { nanoseconds, utc: offset.is_some() })
+        // Less its offset it may be before the year 0 or after 9999, which no such text can state.
+        let year = date(nanoseconds.div_euclid(DAY))?.year();
+        (0..=9999).contains(&year).then_some(Timestamp { nanoseconds, utc: offset.is_some() })
     }
 
     /// The number of units, if it is an integer.
@@ -190,6 +193,8 @@ mod tests {
             "1970-01-01T+1:00:00",
             "1970-01-01T0\u{e9}:00:00",
             "1970-01-0\u{e9}T00:00:00",
+            "9999-12-31T23:59:59-01:00",
+            "0000-01-01T00:59:59.999999999+01:00",
         ] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }
@@ -202,6 +207,7 @@ mod tests {
             ("2024-02-29T12:30:00.125", TimeUnit::Millisecond, false),
             ("9999-12-31T23:59:59.999999Z", TimeUnit::Microsecond, true),
             ("0001-01-01T00:00:00.000001Z", TimeUnit::Microsecond, true),
+            ("0000-01-01T00:00:00Z", TimeUnit::Second, true),
         ] {
             let code = Timestamp::parse(written).and_then(|t| t.exactly(unit)).unwrap();
             assert_eq!(text(code, unit, utc), written);

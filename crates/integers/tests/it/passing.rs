@@ -1,9 +1,12 @@
 //! Truth values that pass from digit to digit: comparisons, carries and what is made of them, for
 //! fresh operands and for those that have to be bootstrapped first.
 
+use std::sync::Arc;
+
+use everlevel_circuit::Session;
 use everlevel_integers::{Column, Encoded, Integers, IntegersError, Type};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Level, NoOp, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError};
 
 use crate::common::Bench;
 use crate::wide::values;
@@ -101,6 +104,27 @@ fn values_are_right() {
             }
         }
     }
+}
+
+/// Half of a sign modulo a prime of 34 bits, whose square is no word: what overflows is noticed
+/// without `--release`.
+#[test]
+fn signs_modulo_a_large_prime() {
+    let spec = ParamsSpec {
+        words: 40,
+        ..ParamsSpec::new("insecure_bgv-17179926529-n7", 256, 17_179_926_529)
+    };
+    let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+    let scheme = Arc::new(NoOp::new(&params, 1));
+    let bench = Bench { session: Session::leveled(scheme.clone()), params, scheme };
+    let ints = bench.integers();
+    let (xs, ys) = ([0, 255, 17, 16, 15, 31, 200], [0, 254, 17, 31, 16, 16, 201]);
+    let (a, b) = (bench.encrypt(&xs, Type::U8), bench.encrypt(&ys, Type::U8));
+    let expected = |f: fn(&i128, &i128) -> bool| -> Vec<i128> {
+        xs.iter().zip(&ys).map(|(x, y)| f(x, y).into()).collect()
+    };
+    assert_eq!(bench.decrypt(&ints.lt(&a, &b).unwrap()), expected(|x, y| x < y));
+    assert_eq!(bench.decrypt(&ints.le(&a, &b).unwrap()), expected(|x, y| x <= y));
 }
 
 /// Carries that pass all digits, or end in one of them.

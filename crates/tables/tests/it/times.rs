@@ -124,9 +124,30 @@ fn times_that_are_refused() {
         r#""unit": "s", "low": "2024-01-01T00:00:00Z", "high": "2024-01-02T00:00:00Z""#,
         r#""unit": "s", "utc": true, "low": "2024-01-01T00:00:00", "high": "2025-01-02T00:00:00""#,
         r#""low": "2024-01-01T00:00:00", "high": "2024-01-02T00:00:00""#,
+        // In UTC outside of the years that a schema can state.
+        r#""unit": "s", "utc": true, "low": "2024-01-01T00:00Z", "high": "9999-12-31T23:30-00:30""#,
+        r#""unit": "s", "utc": true, "low": "0000-01-01T00:00+00:30", "high": "2024-01-01T00:00Z""#,
     ] {
         let schema = format!(r#"{{"columns": [{{"name": "a", "type": "timestamp", {kind}}}]}}"#);
         assert_eq!(code(Schema::from_json(&schema)), "table.data", "{kind}");
+    }
+}
+
+/// The first and the last point in time that a schema can state, each with an offset.
+#[test]
+fn schemas_state_all_bounds_that_they_accept() {
+    let schema = Schema::from_json(
+        r#"{"columns": [{"name": "at", "type": "timestamp", "unit": "s", "utc": true,
+            "low": "0000-01-01T00:30+00:30", "high": "9999-12-31T23:29:59-00:30"}]}"#,
+    )
+    .unwrap();
+    let written = schema.to_json().unwrap();
+    assert!(written.contains("0000-01-01T00:00:00Z"), "{written}");
+    assert!(written.contains("9999-12-31T23:59:59Z"), "{written}");
+    assert_eq!(Schema::from_json(&written).unwrap(), schema);
+    for cell in ["0000-01-01T00:29:59+00:30", "9999-12-31T23:30:00-00:30"] {
+        let rows = format!("at\n{cell}\n");
+        assert_eq!(code(Data::from_csv(rows.as_bytes(), &schema)), "table.value", "{cell}");
     }
 }
 
