@@ -88,9 +88,8 @@ fn compute_all(
         })?;
         drop(operands);
         let cut = steps.time("Compaction", || {
-            let sums = sums.into_par_iter().flatten().map(|sum| sum.into_compact(params));
-            let cut = sums.collect::<Result<Vec<_>, _>>()?;
-            Ok::<_, SuiteError>(Packed::new(params, &cut)?)
+            let sums: Vec<Product> = sums.into_iter().flatten().collect();
+            Packed::made(params, sums, |sum| Ok::<_, SuiteError>(sum.into_compact(params)?))
         })?;
         if results.send(cut).is_err() {
             // The writer failed, and says why.
