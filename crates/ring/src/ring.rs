@@ -1,5 +1,7 @@
 //! The ring Z\[X\]/Φ_m(X) with its primes.
 
+use std::sync::OnceLock;
+
 use everlevel_arith::{Axes, Axis, Modulus, NaturalOrder, gather_natural, primes, scatter_natural};
 
 use crate::basis::{Basis, MAX_PRIMES};
@@ -49,10 +51,12 @@ impl Residues for PrimePower {
     }
 }
 
-/// One prime of the ring, with a primitive m-th root of unity.
+/// One prime of the ring.
 struct Prime {
     modulus: Modulus,
-    root: u64,
+    /// A primitive m-th root of unity, the search for which takes longer than all else: found when
+    /// it is first used.
+    root: OnceLock<u64>,
 }
 
 /// Z\[X\]/Φ_m(X) together with every prime that is used over it: an immutable description, which an
@@ -90,18 +94,18 @@ impl Ring {
         };
         let mut list: Vec<Prime> = Vec::with_capacity(moduli.len());
         for &value in moduli {
-            let bad = RingError::BadPrime { value, index };
+            // Modulo a prime there is a root of unity of each order that divides value - 1.
             if value % kind.prime_step() != 1
+                || !(value - 1).is_multiple_of(index)
                 || value >> Modulus::MAX_BITS != 0
                 || !primes::is_prime(value)
             {
-                return Err(bad);
+                return Err(RingError::BadPrime { value, index });
             }
             if list.iter().any(|p| p.modulus.value() == value) {
                 return Err(RingError::RepeatedPrime { value });
             }
-            let root = primes::primitive_root_of_unity(value, index).ok_or(bad)?;
-            list.push(Prime { modulus: Modulus::new(value)?, root });
+            list.push(Prime { modulus: Modulus::new(value)?, root: OnceLock::new() });
         }
         let inverses = list
             .iter()
@@ -229,9 +233,14 @@ impl Ring {
         self.primes[position].modulus
     }
 
-    /// The primitive m-th root of unity modulo the prime at `position` that transforms use.
+    /// The primitive m-th root of unity modulo the prime at `position` that transforms use, the
+    /// least one. Its first use takes O(m) products.
     pub fn root(&self, position: usize) -> u64 {
-        self.primes[position].root
+        let Prime { modulus, root } = &self.primes[position];
+        *root.get_or_init(|| {
+            primes::primitive_root_of_unity(modulus.value(), self.index)
+                .expect("the order divides the prime less 1")
+        })
     }
 
     /// The inverse of prime `i` modulo prime `j`; 0 if they are the same.
@@ -290,5 +299,28 @@ impl std::fmt::Debug for Ring {
             self.degree,
             self.primes.len()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Among them indices whose primes have to be 1 modulo more than the index.
+    #[test]
+    fn roots_of_unity_are_found_when_they_are_used() {
+        for index in [1 << 5, 1 << 9, 7, 45, 105, 240] {
+            let step = Ring::prime_step(index).unwrap();
+            assert!(step.is_multiple_of(index), "{index}");
+            let moduli: Vec<u64> = primes::primes_congruent_one(step, 1 << 30).take(3).collect();
+            let ring = Ring::new(index, &moduli).unwrap();
+            let found = || ring.primes.iter().filter(|prime| prime.root.get().is_some()).count();
+            assert_eq!(found(), 0, "{index}");
+            let root = ring.root(1);
+            assert_eq!(found(), 1, "{index}");
+            assert_eq!(Some(root), primes::primitive_root_of_unity(moduli[1], index));
+            assert_eq!(ring.modulus(1).pow(root, index), 1, "{index}");
+            assert_eq!(ring.root(1), root);
+        }
     }
 }

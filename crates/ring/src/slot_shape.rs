@@ -114,7 +114,8 @@ impl SlotShape {
             vec![SlotDimension { size: 2, generator: GaloisElement(index - 1), good: true }];
         dimensions.truncate(usize::from(ring.is_split()));
         let columns = slots >> dimensions.len();
-        let good = (0..columns).fold(1, |g, _| g * 5 % index) == 1;
+        // 5^columns, by squarings: the order of p, and so their number, is a power of two.
+        let good = (0..columns.trailing_zeros()).fold(5 % index, |g, _| g * g % index) == 1;
         dimensions.push(SlotDimension { size: columns, generator: GaloisElement(5), good });
         let roots = Roots::PowerOfTwo(root);
         Ok(SlotShape { index, modulus, degree, repetitions: 1, dimensions, roots })

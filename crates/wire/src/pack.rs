@@ -19,10 +19,32 @@ pub fn width_up_to(last: u64) -> u32 {
 /// Widths up to this one lie within eight bytes, wherever they begin.
 const ONE_WORD: u32 = 57;
 
-/// How many of `count` values begin at least eight bytes before the end and may be moved as whole
-/// words.
-fn movable(count: usize, width: u32, bytes: usize) -> usize {
-    if width > ONE_WORD { 0 } else { (bytes.saturating_sub(8) * 8 / width as usize).min(count) }
+/// Values that take whole bytes together, whatever their width: as many bytes as a value has bits.
+const GROUP: usize = 8;
+
+/// How many groups of `count` values end at least eight bytes before the end and may be moved as
+/// whole words.
+fn groups(count: usize, width: u32, bytes: usize) -> usize {
+    if width > ONE_WORD { 0 } else { (bytes.saturating_sub(8) / width as usize).min(count / GROUP) }
+}
+
+/// Packs [`groups`], of which each has its values at the same places, and leaves up to eight zeros
+/// behind the last one. No group waits for what another one leaves, so that a processor works on
+/// several at the same time.
+#[inline(always)]
+fn pack_groups(values: &[u64], width: usize, out: &mut [u8]) {
+    for (i, group) in values.as_chunks::<GROUP>().0.iter().enumerate() {
+        let part = &mut out[i * width..(i + 1) * width + 8];
+        let (mut word, mut at) = (0u64, 0);
+        for (k, value) in group.iter().enumerate() {
+            // The byte in which the value begins, up to 7 behind the one before; what is there
+            // already, and the value, are at most 64 bits.
+            let next = k * width / 8;
+            word = word >> (8 * (next - at)) | value << (k * width % 8);
+            part[next..next + 8].copy_from_slice(&word.to_le_bytes());
+            at = next;
+        }
+    }
 }
 
 /// Packs values below 2^`width`, 1 <= width <= 64, into exactly [`packed_len`] bytes. Time depends
@@ -31,19 +53,15 @@ fn movable(count: usize, width: u32, bytes: usize) -> usize {
 /// # Panics
 /// If there are fewer bytes.
 pub fn pack(values: &[u64], width: u32, out: &mut [u8]) {
-    let (fast, rest) = values.split_at(movable(values.len(), width, out.len()));
-    // Bits that do not fill a byte yet.
-    let (mut word, mut filled, mut at) = (0u64, 0, 0);
-    for value in fast {
-        word |= value << filled;
-        out[at..at + 8].copy_from_slice(&word.to_le_bytes());
-        filled += width;
-        at += (filled / 8) as usize;
-        // At most 63 bits: width + 7 is at most 64, and whole bytes only leave.
-        word = word.checked_shr(filled & !7).unwrap_or(0);
-        filled %= 8;
+    let (fast, rest) = values.split_at(GROUP * groups(values.len(), width, out.len()));
+    // As in `unpack`.
+    match width {
+        48 => pack_groups(fast, 48, out),
+        50 => pack_groups(fast, 50, out),
+        width => pack_groups(fast, width as usize, out),
     }
-    let mut word = u128::from(word);
+    // Bits that do not fill a byte yet.
+    let (mut word, mut filled, mut at) = (0u128, 0, fast.len() / GROUP * width as usize);
     for value in rest {
         word |= u128::from(*value) << filled;
         filled += width;
@@ -57,15 +75,6 @@ pub fn pack(values: &[u64], width: u32, out: &mut [u8]) {
     if filled > 0 {
         out[at] = word as u8;
     }
-}
-
-/// Values that take whole bytes together, whatever their width: as many bytes as a value has bits.
-const GROUP: usize = 8;
-
-/// How many groups of `count` values end at least eight bytes before the end and may be moved as
-/// whole words.
-fn groups(count: usize, width: u32, bytes: usize) -> usize {
-    if width > ONE_WORD { 0 } else { (bytes.saturating_sub(8) / width as usize).min(count / GROUP) }
 }
 
 /// Unpacks [`groups`], of which each has its values at the same places, and returns the largest
@@ -136,6 +145,42 @@ mod tests {
         assert_eq!(unpack(&[out[0], out[1] | 0x10], 3, &mut back), None, "padding");
         assert_eq!(unpack(&out[..1], 3, &mut back), None, "length");
         assert_eq!([1, 2, 3, 256, 257, 1 << 50].map(width_below), [0, 1, 2, 8, 9, 50]);
+    }
+
+    /// Around the ends of groups, into bytes that held something else; nothing behind them changes.
+    #[test]
+    fn values_of_every_width_are_packed_bit_by_bit() {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            state ^ state >> 29
+        };
+        for width in 1..=64 {
+            for count in (0..=40).chain([64, 65, 127, 4096]) {
+                let mask = u64::MAX >> (64 - width);
+                let mut values: Vec<u64> = (0..count).map(|_| next() & mask).collect();
+                // All bits of a value, and none.
+                values.iter_mut().skip(1).step_by(5).for_each(|value| *value = mask);
+                values.iter_mut().skip(2).step_by(5).for_each(|value| *value = 0);
+                let length = packed_len(count, width);
+                let mut expected = vec![0u8; length];
+                for (i, value) in values.iter().enumerate() {
+                    for k in (0..width as usize).filter(|k| value >> k & 1 == 1) {
+                        let j = i * width as usize + k;
+                        expected[j / 8] |= 1 << (j % 8);
+                    }
+                }
+                let mut bytes = vec![0xa5; length + 16];
+                let (out, behind) = bytes.split_at_mut(length);
+                pack(&values, width, out);
+                assert!(out == expected, "{count} of {width} bits");
+                assert!(behind.iter().all(|byte| *byte == 0xa5), "{count} of {width} bits");
+                let mut back = vec![1; count];
+                let largest = values.iter().copied().max().unwrap_or(0);
+                assert_eq!(unpack(&bytes[..length], width, &mut back), Some(largest));
+                assert!(back == values, "{count} of {width} bits");
+            }
+        }
     }
 
     proptest! {

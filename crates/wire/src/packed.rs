@@ -20,23 +20,44 @@ pub struct Packed<T: Record> {
     element: PhantomData<T>,
 }
 
+/// A record, and the owner of what it was made of.
+type Made = (Option<KeyId>, (Entry, Vec<u8>));
+
 impl<T: Record> Packed<T> {
     /// The records of elements of these parameters, made in parallel.
     ///
     /// # Errors
     /// An element of other parameters.
     pub fn new(params: &Params, all: &[T]) -> Result<Self, WireError> {
-        let record = |x: &T| {
-            let record = x.planned(params)?;
-            let mut bytes = vec![0; record.length];
-            x.fill(params, &mut bytes);
-            Ok((record.entry(digest(&[&bytes])), bytes))
-        };
-        Ok(Packed {
-            id: ParamsId::of(params),
-            owners: all.iter().map(Record::record_owner).collect(),
-            records: all.par_iter().map(record).collect::<Result<_, WireError>>()?,
-            element: PhantomData,
-        })
+        let made = all.par_iter().map(|x| record(params, x)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::of(params, made))
     }
+
+    /// [`Packed::new`] of the elements that `make` makes of `sources`, in their order. Each is
+    /// dropped once its record is there, so that memory for all of them is neither taken nor read
+    /// again.
+    ///
+    /// # Errors
+    /// Those of `make`; an element of other parameters.
+    pub fn made<S: Send, E: From<WireError> + Send>(
+        params: &Params,
+        sources: Vec<S>,
+        make: impl Fn(S) -> Result<T, E> + Send + Sync,
+    ) -> Result<Self, E> {
+        let one = |source: S| -> Result<Made, E> { Ok(record(params, &make(source)?)?) };
+        let made = sources.into_par_iter().map(one).collect::<Result<Vec<_>, E>>()?;
+        Ok(Self::of(params, made))
+    }
+
+    fn of(params: &Params, made: Vec<Made>) -> Self {
+        let (owners, records) = made.into_iter().unzip();
+        Packed { id: ParamsId::of(params), owners, records, element: PhantomData }
+    }
+}
+
+fn record<T: Record>(params: &Params, x: &T) -> Result<Made, WireError> {
+    let record = x.planned(params)?;
+    let mut bytes = vec![0; record.length];
+    x.fill(params, &mut bytes);
+    Ok((x.record_owner(), (record.entry(digest(&[&bytes])), bytes)))
 }

@@ -23,8 +23,8 @@ pub fn to_bytes(params: &Params, metadata: &Metadata) -> Result<Vec<u8>, WireErr
     })
 }
 
-/// The specification in bytes. It is not validated yet; [`Params::new`] does that and builds
-/// tables, which takes time and memory.
+/// The specification in bytes. It is not validated yet; [`Params::new`] does that, which takes time
+/// and, once something is computed, memory.
 ///
 /// # Errors
 /// Bytes that violate the format of the container or of the JSON.

@@ -65,7 +65,7 @@ pub fn encrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let layout = Layout::of(&instance, params.slots());
     let (each, of_block) = (layout.operands(), layout.pairs(params.slots()));
     let blocks = layout.blocks(&instance, params.slots());
-    use_threads(layout);
+    use_threads(layout, blocks);
     let mut operands = Words::open(&files.operands, 2 * instance.count)?;
     let (path, replace, count) = (&files.upload, Existing::Replace, each * blocks);
     let (known, places) = (metadata(&instance), Places::new(&mut system_rng()?));
@@ -121,7 +121,7 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
     let layout = Layout::of(&instance, params.slots());
     let (each, of_block) = (layout.sums(), layout.pairs(params.slots()));
     let blocks = layout.blocks(&instance, params.slots());
-    use_threads(layout);
+    use_threads(layout, blocks);
     let interpolation = match layout {
         Layout::Digits => None,
         Layout::Points => Some(Interpolation::new(params.plain_modulus())?),

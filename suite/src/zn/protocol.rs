@@ -122,11 +122,13 @@ pub(super) fn batches(blocks: usize) -> impl Iterator<Item = std::ops::Range<usi
     keyless::batches(blocks, BLOCKS_AT_ONCE)
 }
 
-/// Starts threads: none for the few blocks of points, which take less time than starting them.
-pub(super) fn use_threads(layout: Layout) {
+/// Starts threads: for the few blocks of points one each, of which this one is the first, as
+/// starting others takes longer than what they would do.
+pub(super) fn use_threads(layout: Layout, blocks: usize) {
     if layout == Layout::Points {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(blocks).use_current_thread();
         // Fails only where threads were started before, which is as well.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
+        let _ = threads.build_global();
     }
 }
 

@@ -38,7 +38,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let params = steps.time("Load keys", || read_params(&spec(), &files.parameters))?;
     let layout = Layout::of(&instance, params.slots());
     let (blocks, operands) = (layout.blocks(&instance, params.slots()), layout.operands());
-    use_threads(layout);
+    use_threads(layout, blocks);
     let about = metadata(&instance);
     let mut upload = steps.time("Read inputs", || {
         open_upload(&params, &files.upload, &about, PART, operands * blocks)
@@ -50,7 +50,8 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let places = |batch: Range<usize>| operands * batch.start..operands * batch.end;
     let order: Vec<Range<usize>> = batches(blocks).map(places).collect();
     let spent = if layout == Layout::Points {
-        // All batches wait in the channel: the only thread of the pool is this one.
+        // All batches wait in the channel: this thread computes, as the first of the pool, and
+        // writes them afterwards.
         let (sender, receiver) = sync_channel(order.len());
         let read = |places| upload.read_range(places);
         compute_all(&mut steps, &params, layout, order, read, sender)?;
@@ -87,9 +88,8 @@ fn compute_all(
         })?;
         drop(operands);
         let cut = steps.time("Compaction", || {
-            let sums = sums.into_par_iter().flatten().map(|sum| sum.into_compact(params));
-            let cut = sums.collect::<Result<Vec<_>, _>>()?;
-            Ok::<_, SuiteError>(Packed::new(params, &cut)?)
+            let sums: Vec<Product> = sums.into_iter().flatten().collect();
+            Packed::made(params, sums, |sum| Ok::<_, SuiteError>(sum.into_compact(params)?))
         })?;
         if results.send(cut).is_err() {
             // The writer failed, and says why.

@@ -71,7 +71,7 @@ fn at(scale: f64, width: u32) -> f64 {
 fn narrowest(scales: &[f64], widest: u32, room: f64) -> Option<Vec<u32>> {
     let (last, others) = scales.split_last()?;
     if others.is_empty() {
-        return (1..=widest).find(|&width| at(*last, width) < room).map(|width| vec![width]);
+        return narrowest_of_one(*last, widest, room).map(|width| vec![width]);
     }
     let ending_in = |width: u32| {
         let left = room - at(*last, width);
@@ -85,9 +85,41 @@ fn narrowest(scales: &[f64], widest: u32, room: f64) -> Option<Vec<u32>> {
     (1..=widest).filter_map(ending_in).min_by_key(|widths| widths.iter().sum::<u32>())
 }
 
+/// The least width from 1 to `widest` with scale 2^-width below `room`, by halving, as this falls
+/// with the width: about a hundred times for each result.
+fn narrowest_of_one(scale: f64, widest: u32, room: f64) -> Option<u32> {
+    let (mut low, mut high) = (1, widest + 1);
+    while low < high {
+        let middle = (low + high) / 2;
+        if at(scale, middle) < room {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    (low <= widest).then_some(low)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_width_is_the_first_that_fits() {
+        let scales = [0.0, 0.1, 1.0, 3.0, 1024.0, 1e5, 7e12, 2f64.powi(55), 2f64.powi(56), 1e30];
+        let mut found = std::collections::BTreeSet::new();
+        for scale in scales {
+            for room in [-1.0, 0.0, 1e-9, 0.25, 0.499, 0.5, 1.0, 2.0, 1024.0] {
+                for widest in [0, 1, 2, 11, 12, WIDEST] {
+                    let first = (1..=widest).find(|&width| at(scale, width) < room);
+                    let width = narrowest_of_one(scale, widest, room);
+                    assert_eq!(width, first, "{scale}, {room}, {widest}");
+                    found.insert(width);
+                }
+            }
+        }
+        assert!(found.len() > 10 && found.contains(&None), "{found:?}");
+    }
 
     /// Against all ascending widths there are.
     #[test]

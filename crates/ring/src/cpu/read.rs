@@ -96,18 +96,31 @@ impl Cpu {
             let (high, rest) = divided(f, q);
             u128::from(high) << 64 | u128::from(divided(rest, q).0)
         };
-        let factors: Vec<u128> = basis.iter().map(factor).collect();
-        let limbs: Vec<&[u64]> = limbs(x).iter().map(|limb| &limb[..]).collect();
-        let (places, half) = (ring.stored_places(), 1u128 << (127 - width));
-        let fraction = |natural: usize| {
-            let k = places.as_ref().map_or(natural, |places| places.position(natural));
-            let terms = factors.iter().zip(&limbs);
-            let sum = terms.fold(half, |sum, (&factor, limb)| {
-                sum.wrapping_add(u128::from(limb[k]).wrapping_mul(factor))
-            });
-            (sum >> (128 - width)) as u64
-        };
-        (0..ring.degree()).into_par_iter().with_min_len(CHUNK).map(fraction).collect()
+        let terms: Vec<Term<'_>> = basis
+            .iter()
+            .zip(limbs(x))
+            .map(|(i, limb)| Term { words: &limb[..], factor: factor(i) })
+            .collect();
+        let places = ring.stored_places();
+        let mut out = vec![0; ring.degree()];
+        out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
+            let start = chunk * CHUNK;
+            match (&places, &terms[..]) {
+                // What most sets have whose results are cut, without a loop for each coefficient.
+                (Some(places), [one]) => {
+                    round_each(out, start, width, |natural| one.at(places.position(natural)))
+                }
+                (Some(places), [one, other]) => round_each(out, start, width, |natural| {
+                    let k = places.position(natural);
+                    one.at(k).wrapping_add(other.at(k))
+                }),
+                (Some(places), terms) => {
+                    round_each(out, start, width, |natural| sum_at(terms, places.position(natural)))
+                }
+                (None, terms) => round_each(out, start, width, |k| sum_at(terms, k)),
+            }
+        });
+        out
     }
 
     /// The centered coefficients, rounded to doubles, in natural order.
@@ -136,6 +149,35 @@ impl Cpu {
     }
 }
 
+/// The residues x_i of a polynomial modulo a prime, and f_i / q_i in units of 2^-128.
+struct Term<'a> {
+    words: &'a [u64],
+    factor: u128,
+}
+
+impl Term<'_> {
+    /// x_i f_i / q_i modulo 1, in the same units.
+    #[inline(always)]
+    fn at(&self, k: usize) -> u128 {
+        u128::from(self.words[k]).wrapping_mul(self.factor)
+    }
+}
+
+/// The sum of the terms at a place, modulo 1.
+fn sum_at(terms: &[Term<'_>], k: usize) -> u128 {
+    terms.iter().fold(0, |sum: u128, term| sum.wrapping_add(term.at(k)))
+}
+
+/// Sums from the place `start` on, in units of 2^-128, to multiples of 2^-width modulo 1, for
+/// widths from 1 to 64.
+#[inline(always)]
+fn round_each(out: &mut [u64], start: usize, width: u32, sum: impl Fn(usize) -> u128) {
+    let half = 1u128 << (127 - width);
+    for (place, out) in (start..).zip(out) {
+        *out = (sum(place).wrapping_add(half) >> 64) as u64 >> (64 - width);
+    }
+}
+
 /// 2^64 r / q, rounded down, and the remainder, for r below q.
 fn divided(r: u64, q: u64) -> (u64, u64) {
     let (dividend, q) = (u128::from(r) << 64, u128::from(q));
@@ -150,19 +192,25 @@ mod tests {
     use crate::ring::Ring;
     use everlevel_arith::{Backend, primes};
 
-    /// Against exact quotients of a modulus below 2^60, in rings of both families.
+    /// Against exact quotients of a modulus below 2^60 of one, two and three primes, in rings of
+    /// both families, and in one that takes several tasks.
     #[test]
     fn fractions_are_rounded_quotients() {
-        for index in [1 << 6, 45] {
+        let bits = [(1, 40), (2, 30), (3, 20)];
+        for (index, (count, bits)) in
+            [1 << 6, 45, 1 << 13].into_iter().flat_map(|index| bits.map(|bits| (index, bits)))
+        {
             let step = Ring::prime_step(index).unwrap();
-            let moduli: Vec<u64> = primes::primes_congruent_one(step, 1 << 30).take(2).collect();
+            let moduli = primes::primes_congruent_one(step, 1 << bits).take(count);
+            let moduli: Vec<u64> = moduli.collect();
+            assert_eq!(moduli.len(), count);
             let ring = Arc::new(Ring::new(index, &moduli).unwrap());
             let cpu = Cpu::new(ring.clone(), Backend::Portable).unwrap();
-            let basis = crate::Basis::of([0, 1]);
+            let basis = crate::Basis::of(0..count);
             let q: i128 = moduli.iter().map(|&q| i128::from(q)).product();
-            let values: Vec<i64> = (0..ring.degree() as i64)
-                .map(|k| (k * k * 0x1234_5678_9abc + k * 77 - 1) % (q as i64 / 2))
-                .collect();
+            let value = |k: i64| k.wrapping_pow(2).wrapping_mul(0x1234_5678_9abc) ^ (k * 77 - 1);
+            let values: Vec<i64> =
+                (0..ring.degree() as i64).map(|k| value(k) % (q as i64 / 2)).collect();
             let x = Poly::<Coeff>::from_signed(&cpu, basis, &values);
             for (c, width) in [(1, 1), (1, 38), (-3, 56)] {
                 let found = cpu.fractions(&x, Constant::from(c), width);
@@ -171,7 +219,7 @@ mod tests {
                     (((value << width) + q / 2) / q) as u64 & ((1 << width) - 1)
                 };
                 let expected: Vec<u64> = values.iter().map(exact).collect();
-                assert_eq!(found, expected, "{index}, {c}, {width}");
+                assert!(found == expected, "{index}, {count} primes, {c}, {width}");
             }
         }
     }

@@ -60,7 +60,8 @@ const FREQUENT_FAILURE_LOG2: f64 = -40.0;
 /// log2 of the probability of failure above which users are notified.
 const RARE_FAILURE_LOG2: f64 = -128.0;
 
-/// A validated parameter set with all of its tables. It is immutable, and clones share the tables.
+/// A validated parameter set with its tables, which are computed at their first use. It is
+/// immutable, and clones share the tables.
 #[derive(Clone)]
 pub struct Params(Arc<Inner>);
 
@@ -75,7 +76,7 @@ struct Inner {
 }
 
 impl Params {
-    /// Validates a specification and builds its tables.
+    /// Validates a specification.
     ///
     /// # Errors
     /// The error names what is inconsistent: a composite or unsuitable p, p dividing the index, a

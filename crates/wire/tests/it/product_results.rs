@@ -7,8 +7,8 @@ use everlevel_scheme::{Arithmetic, Plaintext};
 use everlevel_wire::file::Existing;
 use everlevel_wire::{
     BoundPolicy, HEADER_BYTES, Manifest, Metadata, ObjectKind, Packed, ProductReader,
-    ProductResultReader, ProductResultWriter, ReadOptions, inspect, product_results, products,
-    results,
+    ProductResultReader, ProductResultWriter, ReadOptions, WireError, inspect, product_results,
+    products, results,
 };
 
 /// Three sums of products, cut, with what they hold.
@@ -100,6 +100,23 @@ fn files_are_written_and_read_by_parts() {
     assert_eq!(push(&party, &all[2..]), Ok(()));
     writer.finish_without_sync().unwrap();
     assert!(std::fs::read(&path).unwrap() == written);
+    // And those that were made of something else, one by one.
+    let made = |party: &Party, places: Vec<usize>| {
+        Packed::made(&party.params, places, |i| match all.get(i) {
+            Some(x) => Ok(x.clone()),
+            None => Err(WireError::Truncated { needed: i as u64, found: all.len() as u64 }),
+        })
+    };
+    let mut writer =
+        ProductResultWriter::create(&party.params, &path, Existing::Replace, 3, &none).unwrap();
+    writer.push_packed(made(&party, vec![0, 1]).unwrap()).unwrap();
+    writer.push_packed(made(&party, Vec::new()).unwrap()).unwrap();
+    writer.push_packed(made(&party, vec![2]).unwrap()).unwrap();
+    writer.finish_without_sync().unwrap();
+    assert!(std::fs::read(&path).unwrap() == written);
+    assert_eq!(made(&party, vec![0, 3]).err().unwrap().code(), "wire.truncated");
+    let found = made(&other, vec![0]).err().unwrap().code();
+    assert_eq!(Some(found), Packed::new(&other.params, &all[..1]).err().map(|e| e.code()));
     let open = || ProductResultReader::open(&party.params, &path, ReadOptions::default());
     let some = open().unwrap().read_range(1..3).unwrap();
     assert!(party.secret.decrypt_compact(&some[1]).unwrap() == expected[2]);
