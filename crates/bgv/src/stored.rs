@@ -46,7 +46,7 @@ impl StoredCiphertext {
     /// # Errors
     /// A ciphertext of other parameters.
     pub fn unpacked(&self, params: &Params) -> Result<SeededCiphertext, SchemeError> {
-        self.check(params)?;
+        self.check_params(params)?;
         let body = self.body.expanded(params.cpu());
         SeededCiphertext::from_parts(params, self.meta, body, self.seed)
     }
@@ -66,7 +66,11 @@ impl StoredCiphertext {
         &self.seed
     }
 
-    fn check(&self, params: &Params) -> Result<(), SchemeError> {
+    /// Passes a ciphertext of these parameters.
+    ///
+    /// # Errors
+    /// [`SchemeError::WrongParams`], and public data that no ciphertext of these parameters has.
+    pub fn check_params(&self, params: &Params) -> Result<(), SchemeError> {
         check_parts(params, &self.meta, "the ciphertext", || {
             params.components() == 2
                 && self.body.basis() == params.chain().basis(self.meta.level)
@@ -113,7 +117,7 @@ impl RightFactor for StoredCiphertext {
     }
 
     fn check(&self, params: &Params) -> Result<(), SchemeError> {
-        StoredCiphertext::check(self, params)
+        self.check_params(params)
     }
 
     fn parts(&self) -> (Body<'_>, &Seed) {

@@ -126,7 +126,7 @@ fn what_is_stored_comes_back() {
     assert_eq!(y.unpacked(params).err().unwrap().code(), "scheme.wrong-params");
     let mut f = Fixture::new("insecure_ltv-257-n8");
     let top = f.params.chain().top();
-    let (meta, bytes): (_, SharedBytes) = (*f.encrypt(1, top).meta(), Arc::new(vec![0; 1 << 16]));
+    let (meta, bytes): (_, SharedBytes) = (*f.encrypt(1, top).meta(), Arc::new(vec![0u8; 1 << 16]));
     let refused = StoredCiphertext::from_parts(&f.params, meta, (bytes, 0), *y.seed());
     assert_eq!(refused.err().unwrap().code(), "scheme.bad-argument");
 }
