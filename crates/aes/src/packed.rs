@@ -1,5 +1,6 @@
 //! AES with whole blocks in one ciphertext.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_ring::{GaloisElement, SlotShape};
@@ -89,18 +90,27 @@ impl<S: ExactScheme> Mixing<S> {
     /// Both steps, or only the (inverse) ShiftRows, whose matrix is 1.
     fn apply(&self, scheme: &S, x: &S::Ciphertext, mixes: bool) -> Result<S::Ciphertext, AesError> {
         let x = scheme.prepare(x, NextUse::LinearMap)?;
-        let parts = scheme.hoist(&x, &self.babies)?;
         let entry = |r: usize, k: usize| match mixes {
             true => Some(&self.multiples[&self.matrix[(k + 4 - r) % 4]]),
             false => (k == r).then(|| &self.multiples[&1]),
         };
+        let rows = [0, 1, 2, 3].map(|r| (0..4).map(|k| entry(r, k)).collect());
+        self.added(scheme, &scheme.hoist(&x, &self.babies)?, &rows)
+    }
+
+    /// Σ_r ρ^(-b r) of the sums that the rows make of images.
+    fn added(
+        &self,
+        scheme: &S,
+        images: &[impl Borrow<S::Extended> + Sync],
+        rows: &[Vec<Option<&S::Diagonal>>; 4],
+    ) -> Result<S::Ciphertext, AesError> {
         // Row 3 goes three steps, row 0 none.
         let giants = [self.giant, self.giant, self.giant, scheme.slot_shape().identity()];
-        let part = |(r, giant)| {
-            let row = (0..4).map(|k| entry(r, k)).collect();
-            Ok((giant, scheme.combine(&parts, &[row])?.swap_remove(0)))
+        let part = |(row, giant): (&Vec<_>, GaloisElement)| {
+            Ok((giant, scheme.combine(images, std::slice::from_ref(row))?.swap_remove(0)))
         };
-        Ok(scheme.galois_chain((0..4).rev().zip(giants).map(part), NextUse::LinearMap)?)
+        Ok(scheme.galois_chain(rows.iter().rev().zip(giants).map(part), NextUse::LinearMap)?)
     }
 }
 
@@ -160,9 +170,39 @@ impl<S: ExactScheme> Packed<S> {
     /// # Errors
     /// Those of the scheme.
     pub fn sub_bytes(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, AesError> {
+        Ok(scheme.add_plain(&self.substituted(scheme, x)?, &self.encryption.constant)?)
+    }
+
+    /// SubBytes without its constant.
+    pub(crate) fn substituted(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, AesError> {
+        self.linear(scheme, &self.encryption, &self.conjugations.inverse(scheme, x)?)
+    }
+
+    /// The images of which ShiftRows and MixColumns of encryption are sums.
+    pub(crate) fn images(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<Vec<S::Extended>, AesError> {
+        Ok(scheme.hoist(x, &self.encryption.mixing.babies)?)
+    }
+
+    /// ShiftRows and MixColumns of what [`Packed::substituted`] made, from [`Packed::images`] of
+    /// several states: row r has the diagonals of all images, in their order, which are 0 where the
+    /// row of a place is not 0. SubBytes' constant is added.
+    pub(crate) fn mixed(
+        &self,
+        scheme: &S,
+        images: &[&S::Extended],
+        rows: &[Vec<Option<&S::Diagonal>>; 4],
+    ) -> Result<S::Ciphertext, AesError> {
         let layer = &self.encryption;
-        let linear = self.linear(scheme, layer, &self.conjugations.inverse(scheme, x)?)?;
-        Ok(scheme.add_plain(&linear, &layer.constant)?)
+        // Rows of the matrix have the sum 1, so the constant may come after it.
+        Ok(scheme.add_plain(&layer.mixing.added(scheme, images, rows)?, &layer.constant)?)
     }
 
     /// The affine map of a layer without its constant.
@@ -211,8 +251,7 @@ impl<S: ExactScheme> Aes<S> for Packed<S> {
         let x = &state[0];
         let out = match round.direction {
             Direction::Encrypt => {
-                let layer = &self.encryption;
-                let linear = self.linear(scheme, layer, &self.conjugations.inverse(scheme, x)?)?;
+                let (layer, linear) = (&self.encryption, self.substituted(scheme, x)?);
                 // Rows of the matrix have the sum 1, so the constant may come after it.
                 scheme.add_plain(
                     &layer.mixing.apply(scheme, &linear, round.mixes)?,

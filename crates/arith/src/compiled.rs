@@ -95,6 +95,11 @@ macro_rules! compile_kernels {
         compile_for! { $features, $token, crate::arch::chacha;
             pub(crate) fn chacha20(key: &[u32; 8], stream: u64, block: u64, out: &mut [u64]);
         }
+        compile_for! { $features, $token, crate::arch::bits;
+            pub(crate) fn unpack_residues(
+                q: Modulus, out: &mut [u64], bytes: &[u8], below: &mut bool
+            );
+        }
         compile_for! { $features, $token, crate::arch::matrix;
             pub(crate) fn matrix_product(
                 q: Modulus, outs: &mut [&mut [u64]], xs: &[&[u64]], weights: &[i64]

@@ -34,6 +34,7 @@ type ScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], u64);
 type PackedProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], usize);
 type PackedScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], usize, u64);
 type PackedProducts2 = fn(Modulus, &mut [u64], &mut [u64], &[&[u64]], &[&[u64]], &[&[u64]], usize);
+type Unpack = fn(Modulus, &mut [u64], &[u8], &mut bool);
 type Products2 = fn(Modulus, &mut [u64], &mut [u64], &[&[u64]], &[&[u64]], &[&[u64]]);
 
 /// The kernels of one backend; see [`on`]. A reference to them proves that this
@@ -68,6 +69,7 @@ pub struct Kernels {
     pub(crate) multiply_add_halves: fn(&mut [u64], &[&[u64]], &[u32]),
     pub(crate) carry_digits: fn(u32, &mut [u32], &[u64], &mut [u64], u32),
     pub(crate) chacha20: fn(&[u32; 8], u64, u64, &mut [u64]),
+    pub(crate) unpack_residues: Unpack,
 }
 
 /// Builds the table of a module that defines every kernel under its own name.
@@ -104,6 +106,7 @@ macro_rules! kernel_table {
             multiply_add_halves: bodies::multiply_add_halves,
             carry_digits: bodies::carry_digits,
             chacha20: bodies::chacha20,
+            unpack_residues: bodies::unpack_residues,
         }
     }};
 }

@@ -45,6 +45,7 @@
 mod arch;
 pub mod axes;
 mod backend;
+mod bits;
 #[cfg(target_arch = "x86_64")]
 mod compiled;
 mod complex;
@@ -61,6 +62,7 @@ pub mod primes;
 
 pub use axes::{Axes, Axis, Cycle};
 pub use backend::{Backend, Selection};
+pub use bits::residue_bytes;
 pub use complex::{Complex64, ComplexTransform};
 pub use error::ArithError;
 pub use memory::Block;

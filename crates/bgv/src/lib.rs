@@ -27,6 +27,7 @@ mod flooding;
 pub mod keys;
 mod message;
 mod seeded;
+mod stored;
 
 pub use ciphertext::Ciphertext;
 pub use compact::CompactCiphertext;
@@ -39,3 +40,4 @@ pub use evaluator::product::Product;
 pub use flooding::FloodingPolicy;
 pub use keys::{EvalKeys, PublicKey, SecretKey, ServerKeys};
 pub use seeded::SeededCiphertext;
+pub use stored::StoredCiphertext;

@@ -37,19 +37,7 @@ impl SeededCiphertext {
     ) -> Result<Self, SchemeError> {
         let meta = meta_of(params, meta)?;
         let out = SeededCiphertext { meta, body, seed };
-        if !out.fits(params) {
-            return Err(SchemeError::BadArgument {
-                what: "components of a seeded ciphertext",
-                expected: format!(
-                    "over ring-LWE a polynomial of degree {} over the {} primes of level {}",
-                    params.degree(),
-                    params.chain().basis(meta.level).len(),
-                    meta.level
-                ),
-                found: "another".into(),
-            });
-        }
-        Ok(out)
+        if out.fits(params) { Ok(out) } else { Err(misfit(params, &meta)) }
     }
 
     /// A ciphertext that still has its seed; none without one, such as what was computed.
@@ -91,5 +79,19 @@ impl SeededCiphertext {
     /// Refuses what is not of these parameters.
     pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
         check_parts(params, &self.meta, "the ciphertext", || self.fits(params))
+    }
+}
+
+/// The refusal of another c0 than one of these parameters has.
+pub(crate) fn misfit(params: &Params, meta: &Meta) -> SchemeError {
+    SchemeError::BadArgument {
+        what: "components of a seeded ciphertext",
+        expected: format!(
+            "over ring-LWE a polynomial of degree {} over the {} primes of level {}",
+            params.degree(),
+            params.chain().basis(meta.level).len(),
+            meta.level
+        ),
+        found: "another".into(),
     }
 }

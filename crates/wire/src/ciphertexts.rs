@@ -2,7 +2,11 @@
 
 use std::borrow::Borrow;
 
-use everlevel_bgv::{Ciphertext, SeededCiphertext};
+use std::ops::Range;
+use std::sync::Arc;
+
+use everlevel_bgv::{Ciphertext, SeededCiphertext, StoredCiphertext};
+use everlevel_ring::cpu::SharedBytes;
 use everlevel_ring::sample::Seed;
 use everlevel_ring::{Basis, Eval, Poly};
 use everlevel_scheme::{Form, KeyId, Level, Meta, Params};
@@ -11,9 +15,9 @@ use crate::error::WireError;
 use crate::format::{Layout, Planned};
 use crate::kind::ObjectKind;
 use crate::options::{Belief, ReadOptions};
-use crate::poly::{poly_len, read_poly, write_poly};
+use crate::poly::{check_poly, poly_len, read_poly, write_poly};
 use crate::reader::Reader;
-use crate::record::Record;
+use crate::record::{Record, all_of};
 use crate::summary::Metadata;
 use crate::vector;
 
@@ -202,13 +206,76 @@ impl Record for SeededCiphertext {
         record: &[u8],
         belief: Belief<'_>,
     ) -> Result<Self, WireError> {
-        let (stated, encoding) = decode_meta(descriptor)?;
-        let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
-        if encoding != SEEDED || params.components() == 1 {
-            let what = "encoding of a ciphertext with its seed";
-            return Err(WireError::malformed(what, "1, over ring-LWE", encoding));
-        }
-        read_seeded(params, meta, record)
+        read_seeded(params, seeded_meta(params, layout, (i, descriptor), belief)?, record)
+    }
+}
+
+/// The public data of a ciphertext that has its seed.
+fn seeded_meta(
+    params: &Params,
+    layout: &Layout,
+    (i, descriptor): (usize, &[u8]),
+    belief: Belief<'_>,
+) -> Result<Meta, WireError> {
+    let (stated, encoding) = decode_meta(descriptor)?;
+    let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
+    if encoding != SEEDED || params.components() == 1 {
+        let what = "encoding of a ciphertext with its seed";
+        return Err(WireError::malformed(what, "1, over ring-LWE", encoding));
+    }
+    Ok(meta)
+}
+
+/// Files of ciphertexts that all have their seed, whose bytes are checked when they are read, and
+/// unpacked when they are used.
+impl Record for StoredCiphertext {
+    const KIND: ObjectKind = ObjectKind::CIPHERTEXTS;
+    const DESCRIPTOR_BYTES: usize = META_BYTES;
+
+    fn record_owner(&self) -> Option<KeyId> {
+        self.meta().owner
+    }
+
+    fn record_seed(&self) -> Option<&Seed> {
+        Some(self.seed())
+    }
+
+    fn planned(&self, params: &Params) -> Result<Planned, WireError> {
+        self.check_params(params)?;
+        let length = SEED_BYTES + self.body().bytes().len();
+        Ok(Planned { descriptor: encode_meta(self.meta(), SEEDED)?, length })
+    }
+
+    fn fill(&self, _: &Params, out: &mut [u8]) {
+        let (head, rest) = out.split_at_mut(SEED_BYTES);
+        head.copy_from_slice(self.seed());
+        rest.copy_from_slice(self.body().bytes());
+    }
+
+    fn read_one(
+        params: &Params,
+        layout: &Layout,
+        place: (usize, &[u8]),
+        record: &[u8],
+        belief: Belief<'_>,
+    ) -> Result<Self, WireError> {
+        let bytes: SharedBytes = Arc::new(record.to_vec());
+        Self::read_shared(params, layout, place, (&bytes, 0..record.len()), belief)
+    }
+
+    fn read_shared(
+        params: &Params,
+        layout: &Layout,
+        place: (usize, &[u8]),
+        (bytes, record): (&SharedBytes, Range<usize>),
+        belief: Belief<'_>,
+    ) -> Result<Self, WireError> {
+        let meta = seeded_meta(params, layout, place, belief)?;
+        let (start, mut body) = (record.start, Reader::new(&all_of(bytes)[record]));
+        let seed = body.array()?;
+        check_poly(params.cpu(), params.chain().basis(meta.level), body.rest())?;
+        let body = (bytes.clone(), start + SEED_BYTES);
+        Ok(StoredCiphertext::from_parts(params, meta, body, seed)?)
     }
 }
 

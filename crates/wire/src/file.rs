@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
@@ -43,6 +44,25 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], start: u64) -> std::io::Res
 pub(crate) fn read_at(mut file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
     std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(start))?;
     file.read_exact(bytes)
+}
+
+/// Replaces `bytes` by those of a part of the file.
+pub(crate) fn read_bytes(
+    file: &mut File,
+    path: &Path,
+    range: &Range<u64>,
+    bytes: &mut Vec<u8>,
+) -> Result<(), WireError> {
+    let failed = |e: std::io::Error| io_error(path, &e);
+    let length = range.end - range.start;
+    bytes.clear();
+    bytes.reserve(length as usize);
+    std::io::Seek::seek(file, std::io::SeekFrom::Start(range.start)).map_err(failed)?;
+    file.take(length).read_to_end(bytes).map_err(failed)?;
+    match bytes.len() as u64 {
+        found if found < length => Err(WireError::Truncated { needed: length, found }),
+        _ => Ok(()),
+    }
 }
 
 /// A file under construction beside its destination; removed unless it is finished.

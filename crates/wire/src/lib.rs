@@ -90,7 +90,7 @@ pub use recovery::{Outcome, Recovered, on_recovery};
 pub use summary::{Metadata, Summary};
 pub use vector_file::{
     CiphertextReader, CiphertextWriter, ProductReader, ProductResultReader, ProductResultWriter,
-    ProductWriter, SeededReader, VectorReader, VectorWriter,
+    ProductWriter, SeededReader, StoredReader, VectorReader, VectorWriter,
 };
 
 /// The kind, version, parameter set, owner and metadata of an object. Checks header and index, not

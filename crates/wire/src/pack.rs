@@ -94,14 +94,18 @@ fn unpack_groups(bytes: &[u8], width: usize, mask: u64, out: &mut [u64]) -> u64 
     largest
 }
 
+/// Whether the bits of the last byte behind `bits` of them are 0.
+pub(crate) fn padded(bytes: &[u8], bits: usize) -> bool {
+    bits.is_multiple_of(8) || bytes.last().is_none_or(|last| last >> (bits % 8) == 0)
+}
+
 /// Unpacks into `out` and returns the largest value; none if `bytes` has another length than
 /// [`packed_len`] or ends in bits that are not 0.
 pub fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
     if bytes.len() != packed_len(out.len(), width) {
         return None;
     }
-    let used = out.len() * width as usize;
-    if !used.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (used % 8) != 0) {
+    if !padded(bytes, out.len() * width as usize) {
         return None;
     }
     let mask = u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0);

@@ -2,13 +2,16 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::Builder;
 
+use everlevel_ring::cpu::SharedBytes;
+
 use crate::error::WireError;
-use crate::file::io_error;
+use crate::file::{io_error, read_bytes};
 use crate::record::Record;
-use crate::vector_file::{VectorReader, read_bytes};
+use crate::vector_file::VectorReader;
 
 /// Reads the elements of a file in an order that is known beforehand: while some are in use, a
 /// thread reads the bytes of those that come next.
@@ -25,9 +28,30 @@ pub struct ReadAhead<T: Record> {
     used: Sender<Vec<u8>>,
 }
 
+/// Bytes that were read, whose memory goes back when nothing keeps them any more.
+struct Piece {
+    bytes: Vec<u8>,
+    used: Sender<Vec<u8>>,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        // Refused once everything has been read.
+        self.used.send(std::mem::take(&mut self.bytes)).ok();
+    }
+}
+
 impl<T: Record> ReadAhead<T> {
-    /// Begins to read the elements at these places, in this order. At most `ahead` + 2 of the
-    /// pieces are in memory: those that wait, one that is being read, and one that is in use.
+    /// Begins to read the elements at these places, in this order. At most `ahead` + 1 of the
+    /// pieces are in memory beside those in use: those that wait, and one that is being read. A
+    /// piece is in use while it is decoded and, where elements keep their bytes
+    /// ([`StoredReader`](crate::StoredReader)), as long as one of its elements is there.
     ///
     /// # Errors
     /// Places that are not there, a piece that is larger than the options of the reader allow; what
@@ -75,10 +99,8 @@ impl<T: Record> ReadAhead<T> {
             problem: "expected more of the file, but reading has ended".into(),
         };
         let bytes = self.bytes.recv().map_err(ended)??;
-        let out = self.reader.decode(places, &bytes);
-        // Refused once everything has been read.
-        self.used.send(bytes).ok();
-        out
+        let piece: SharedBytes = Arc::new(Piece { bytes, used: self.used.clone() });
+        self.reader.decode(places, &piece)
     }
 }
 
@@ -96,7 +118,7 @@ mod tests {
     use super::*;
     use crate::file::{Existing, write_file};
     use crate::options::{BoundPolicy, Encryption, ReadOptions};
-    use crate::{CiphertextReader, Metadata, ciphertexts};
+    use crate::{CiphertextReader, Metadata, StoredReader, ciphertexts};
 
     const COUNT: usize = 12;
 
@@ -144,6 +166,34 @@ mod tests {
         assert_eq!(ahead.read(3..5).unwrap_err().code(), "wire.malformed");
         // Nobody waits for a thread that is dropped at its work.
         drop(start(&params, &path, &std::array::from_fn::<_, 100, _>(|_| 0..COUNT)));
+    }
+
+    /// Elements that keep their bytes do so while others are read, in whatever order they go.
+    #[test]
+    fn bytes_that_are_kept_stay_as_they_are() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("many.ct");
+        let (params, all) = written(&path);
+        let reader = StoredReader::open(&params, &path, options()).unwrap();
+        let order = [4..7, 0..1, 9..12, 0..12, 3..5, 7..8, 1..4];
+        let mut ahead = ReadAhead::start(reader, order.to_vec(), 1).unwrap();
+        let mut kept = Vec::new();
+        for places in order {
+            let wanted = all[places.clone()].to_vec();
+            kept.push((ahead.read(places).unwrap(), wanted));
+            for (found, wanted) in &kept {
+                let found: Vec<_> = found
+                    .iter()
+                    .map(|x| x.unpacked(&params).unwrap().expanded(&params).unwrap())
+                    .collect();
+                assert!(same(&found, wanted));
+            }
+            if kept.len() == 3 {
+                kept.remove(1);
+            }
+        }
+        drop(ahead);
+        drop(kept);
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! What vectors consist of: a record for each.
 
+use std::ops::Range;
+
+use everlevel_ring::cpu::SharedBytes;
 use everlevel_ring::sample::Seed;
 use everlevel_scheme::{KeyId, Params};
 
@@ -37,4 +40,20 @@ pub trait Record: Sized + Send + Sync {
         record: &[u8],
         belief: Belief<'_>,
     ) -> Result<Self, WireError>;
+
+    /// The same of a part of bytes that the object may keep.
+    fn read_shared(
+        params: &Params,
+        layout: &Layout,
+        place: (usize, &[u8]),
+        (bytes, record): (&SharedBytes, Range<usize>),
+        belief: Belief<'_>,
+    ) -> Result<Self, WireError> {
+        Self::read_one(params, layout, place, &all_of(bytes)[record], belief)
+    }
+}
+
+/// Bytes that are shared.
+pub(crate) fn all_of(bytes: &SharedBytes) -> &[u8] {
+    AsRef::<[u8]>::as_ref(&**bytes)
 }

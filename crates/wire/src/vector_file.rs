@@ -2,17 +2,19 @@
 //! time.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use everlevel_bgv::{Ciphertext, CompactCiphertext, Product, SeededCiphertext};
+use everlevel_bgv::{Ciphertext, CompactCiphertext, Product, SeededCiphertext, StoredCiphertext};
+use everlevel_ring::cpu::SharedBytes;
 use everlevel_scheme::Params;
 use rayon::prelude::*;
 
 use crate::error::WireError;
-use crate::file::{Existing, Pending, io_error};
+use crate::file::{Existing, Pending, io_error, read_bytes};
 use crate::file_keys::open_layout;
 use crate::format::{Entry, Layout, Owners, encode_head};
 use crate::id::ParamsId;
@@ -20,7 +22,7 @@ use crate::manifest::bytes::digest_of_file;
 use crate::options::ReadOptions;
 use crate::packed::Packed;
 use crate::places::Bound;
-use crate::record::Record;
+use crate::record::{Record, all_of};
 use crate::summary::Metadata;
 
 /// Writes ciphertexts to a file as they come; see [`VectorWriter`].
@@ -33,6 +35,8 @@ pub type ProductResultWriter = VectorWriter<CompactCiphertext>;
 pub type CiphertextReader = VectorReader<Ciphertext>;
 /// Reads the ciphertexts of a file a few at a time and leaves their seeds as they are.
 pub type SeededReader = VectorReader<SeededCiphertext>;
+/// Reads the ciphertexts of a file a few at a time, whose bytes are checked and stay as they are.
+pub type StoredReader = VectorReader<StoredCiphertext>;
 /// Reads the products of a file a few at a time; see [`VectorReader`].
 pub type ProductReader = VectorReader<Product>;
 /// Reads the results of products in a file a few at a time; see [`VectorReader`].
@@ -249,6 +253,7 @@ impl<T: Record> VectorReader<T> {
     pub fn read_range(&mut self, places: Range<usize>) -> Result<Vec<T>, WireError> {
         let (range, mut bytes) = (self.bytes_of(&places)?, Vec::new());
         read_bytes(&mut self.file, &self.path, &range, &mut bytes)?;
+        let bytes: SharedBytes = Arc::new(bytes);
         self.decode(places, &bytes)
     }
 
@@ -276,39 +281,24 @@ impl<T: Record> VectorReader<T> {
     }
 
     /// The elements at these places, whose bytes these are.
-    pub(crate) fn decode(&self, places: Range<usize>, bytes: &[u8]) -> Result<Vec<T>, WireError> {
+    pub(crate) fn decode(
+        &self,
+        places: Range<usize>,
+        bytes: &SharedBytes,
+    ) -> Result<Vec<T>, WireError> {
         let start = self.layout.entries.get(places.start).map_or(0, |(_, range)| range.start);
         let belief =
             self.options.belief(self.len(), self.layout.owners.owner, || Ok(self.digest))?;
         let element = |i: usize| {
             let (entry, range) = &self.layout.entries[i];
-            let record = &bytes[(range.start - start) as usize..(range.end - start) as usize];
-            self.layout.verify(i, record)?;
-            let place = (i, &entry.descriptor[..]);
-            let x = T::read_one(&self.params, &self.layout, place, record, belief)?;
+            let record = (range.start - start) as usize..(range.end - start) as usize;
+            self.layout.verify(i, &all_of(bytes)[record.clone()])?;
+            let (place, record) = ((i, &entry.descriptor[..]), (bytes, record));
+            let x = T::read_shared(&self.params, &self.layout, place, record, belief)?;
             self.bound.as_ref().map_or(Ok(()), |bound| bound.check(i, x.record_seed()))?;
             Ok::<_, WireError>(x)
         };
         places.into_par_iter().map(element).collect()
-    }
-}
-
-/// Replaces `bytes` by those of a part of the file.
-pub(crate) fn read_bytes(
-    file: &mut File,
-    path: &Path,
-    range: &Range<u64>,
-    bytes: &mut Vec<u8>,
-) -> Result<(), WireError> {
-    let failed = |e: std::io::Error| io_error(path, &e);
-    let length = range.end - range.start;
-    bytes.clear();
-    bytes.reserve(length as usize);
-    file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
-    file.take(length).read_to_end(bytes).map_err(failed)?;
-    match bytes.len() as u64 {
-        found if found < length => Err(WireError::Truncated { needed: length, found }),
-        _ => Ok(()),
     }
 }
 
@@ -371,12 +361,26 @@ mod tests {
         let seeded: Vec<_> = all.iter().map(|x| SeededCiphertext::of(x).unwrap()).collect();
         let again = crate::vector::to_bytes::<SeededCiphertext>(&params, &seeded, &metadata);
         assert_eq!(again.unwrap(), written);
+        // As they are in the file, too, read from a part of it and from all of it.
+        let mut reader = StoredReader::open(&params, &path, options.clone()).unwrap();
+        let mut stored = reader.read_range(0..2).unwrap();
+        stored.extend(reader.read_range(2..5).unwrap());
+        for (x, y) in stored.iter().zip(&all) {
+            let unpacked = x.unpacked(&params).unwrap().expanded(&params).unwrap();
+            assert_eq!(unpacked.fingerprint(), y.fingerprint());
+        }
+        let again = crate::vector::to_bytes::<StoredCiphertext>(&params, &stored, &metadata);
+        assert_eq!(again.unwrap(), written);
+        let found = crate::vector::from_bytes::<StoredCiphertext>(&params, &written, &options);
+        assert_eq!(found.unwrap().0[3].body().bytes(), stored[3].body().bytes());
         let whole =
             Ciphertext::from_parts(&params, *all[0].meta(), all[0].components().to_vec()).unwrap();
         let bytes = ciphertexts::to_bytes(&params, &[whole], &metadata).unwrap();
         let path = directory.path().join("whole.ct");
         std::fs::write(&path, bytes).unwrap();
-        let mut reader = SeededReader::open(&params, &path, options).unwrap();
+        let mut reader = SeededReader::open(&params, &path, options.clone()).unwrap();
+        assert_eq!(reader.read(0).err().unwrap().code(), "wire.malformed");
+        let mut reader = StoredReader::open(&params, &path, options).unwrap();
         assert_eq!(reader.read(0).err().unwrap().code(), "wire.malformed");
         std::fs::remove_file(&path).unwrap();
 

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use everlevel_bgv::{Ciphertext, CompactCiphertext, Evaluator, Product, SeededCiphertext};
+use everlevel_bgv::{Ciphertext, CompactCiphertext, Evaluator, Product, StoredCiphertext};
 use everlevel_ring::Cpu;
 use everlevel_scheme::{Params, SchemeError};
-use everlevel_wire::{FileKeys, ReadAhead, SeededReader, WireError, results};
+use everlevel_wire::{FileKeys, ReadAhead, StoredReader, WireError, results};
 use rayon::prelude::*;
 
 use super::circuit::{Database, Search};
@@ -89,9 +89,9 @@ pub(super) fn to_bytes(
 /// The encrypted database, in its files, which are read while the server computes.
 struct Upload {
     dimension: usize,
-    rows: ReadAhead<SeededCiphertext>,
+    rows: ReadAhead<StoredCiphertext>,
     payloads: Option<ReadAhead<Ciphertext>>,
-    /// How long the computation waited for files, and what checking and unpacking took.
+    /// How long the computation waited for files, and what checking took.
     reading: Duration,
 }
 
@@ -104,7 +104,7 @@ impl Upload {
         search: &Search,
     ) -> Result<Self, SuiteError> {
         let (dimension, chunks) = (workload.dimension, workload.chunks(params.slots()));
-        let rows = SeededReader::open(params, &files.database, fresh())?;
+        let rows = StoredReader::open(params, &files.database, fresh())?;
         let known = metadata(&workload.instance);
         check_file(&known, rows.metadata(), rows.len(), dimension * chunks)?;
         let rows = rows.in_places(ROWS)?;
@@ -139,13 +139,13 @@ pub(super) fn places_of_payloads(chunk: usize) -> Range<usize> {
 }
 
 impl Database<Evaluator<Cpu, FileKeys>> for Upload {
-    type Row = SeededCiphertext;
+    type Row = StoredCiphertext;
 
     fn sums(
         evaluator: &Evaluator<Cpu, FileKeys>,
-        pairs: &[&[(&Ciphertext, &SeededCiphertext)]],
+        pairs: &[&[(&Ciphertext, &StoredCiphertext)]],
     ) -> Result<Vec<Product>, SchemeError> {
-        evaluator.sums_of_seeded_products(pairs)
+        evaluator.sums_of_stored_products(pairs)
     }
 
     fn rows(&mut self, chunk: usize, ranks: Range<usize>) -> Result<Vec<Self::Row>, SuiteError> {

@@ -1,13 +1,16 @@
 //! What the server computes, over any scheme: run on encryptions, and rehearsed for its keys.
 
 use everlevel_aes::integers::{ByteOrder, IntegersFromBytes, joined_along};
-use everlevel_aes::{Cipher, Direction, KeySize, Layout, Mode, Packed, RoundKeys, Transcipher};
+use everlevel_aes::{
+    Aes, Cipher, KeySize, Layout, Mode, Packed, RoundKeys, SharedColumns, SharedRounds, Transcipher,
+};
 use everlevel_circuit::rotate_along;
 use everlevel_circuit::sums::PowerSum;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
     Arithmetic, ExactScheme, Level, NextUse, NoOp, Params, Plaintext, SchemeError,
 };
+use rayon::prelude::*;
 
 use super::maximum::Maximum;
 use super::placement::{Placed, Placement};
@@ -21,13 +24,20 @@ const APART: usize = 0;
 pub(super) struct Decryption<S: ExactScheme> {
     aes: Packed<S>,
     cipher: Cipher,
+    /// Where states take the first rounds together.
+    shared: Option<SharedRounds<S>>,
 }
 
 impl<S: ExactScheme> Decryption<S> {
-    /// For data in a mode of a direction.
-    pub fn new(scheme: &S, top: Level, direction: Direction) -> Result<Self, SuiteError> {
-        let cipher = Cipher::new(KeySize::Aes128, direction);
-        Ok(Decryption { aes: Packed::new(scheme, top)?, cipher })
+    /// For the data of a workload.
+    pub fn new(scheme: &S, top: Level, workload: &Workload) -> Result<Self, SuiteError> {
+        let direction = workload.mode(&[0; BLOCK])?.direction();
+        let shared = workload.shares_rounds().then(|| SharedRounds::new(scheme, top));
+        Ok(Decryption {
+            aes: Packed::new(scheme, top)?,
+            cipher: Cipher::new(KeySize::Aes128, direction),
+            shared: shared.transpose()?,
+        })
     }
 
     /// Round keys, each at the level at which it is needed or below.
@@ -44,8 +54,35 @@ impl<S: ExactScheme> Decryption<S> {
         Ok(RoundKeys::new(KeySize::Aes128, keys.collect::<Result<_, SchemeError>>()?)?)
     }
 
+    /// States of blocks, in parallel.
+    pub fn states(
+        &self,
+        scheme: &S,
+        mode: &Mode,
+        keys: &RoundKeys<S>,
+        states: &[Vec<Placed>],
+    ) -> Result<Vec<S::Ciphertext>, SuiteError> {
+        let Some(shared) = &self.shared else {
+            let states = states.par_iter().map(|blocks| self.state(scheme, mode, keys, blocks));
+            return Ok(states.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
+        };
+        // Places that are left repeat the last block, as those of a state by itself do.
+        let filled = |state: &Vec<Placed>| -> (Vec<_>, Vec<_>) {
+            let last = state.last().into_iter().cycle();
+            state.iter().chain(last).take(self.aes.blocks().max(state.len())).copied().unzip()
+        };
+        let (inputs, pads): (Vec<_>, Vec<_>) = states.iter().map(filled).unzip();
+        let (columns, level) = (SharedColumns::of(&inputs), keys.level(scheme, self.cipher.key(0)));
+        let opened = shared.encrypt(scheme, &self.aes, &columns, level, keys)?;
+        let add = |(x, pads): (&S::Ciphertext, &Vec<[u8; BLOCK]>)| {
+            let pads = scheme.encode_elements(&self.aes.encode(pads)[0])?;
+            Ok(scheme.add_plain(x, &pads)?)
+        };
+        opened.par_iter().zip(&pads).map(add).collect()
+    }
+
     /// A state of blocks.
-    pub fn state(
+    fn state(
         &self,
         scheme: &S,
         mode: &Mode,
@@ -146,18 +183,22 @@ impl<S: ExactScheme> InnerProduct<S> {
 }
 
 /// The levels at which the round keys are needed, from round 0 on.
-pub(super) fn key_levels(params: &Params, direction: Direction) -> Result<Vec<Level>, SuiteError> {
+pub(super) fn key_levels(params: &Params, workload: &Workload) -> Result<Vec<Level>, SuiteError> {
     let (scheme, top) = (NoOp::blank(params), params.chain().top());
-    let decryption = Decryption::new(&scheme, top, direction)?;
+    let decryption = Decryption::new(&scheme, top, workload)?;
     let key = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
     let lowered = |level: Level| Ok(scheme.mod_switch_to(&key, level)?);
     let (aes, cipher) = (&decryption.aes, decryption.cipher);
-    Ok(Transcipher::key_levels(&scheme, aes, cipher, top, None, lowered)?)
+    Ok(match &decryption.shared {
+        Some(shared) => shared.key_levels(&scheme, aes, cipher.size, top, lowered)?,
+        None => Transcipher::key_levels(&scheme, aes, cipher, top, None, lowered)?,
+    })
 }
 
 /// A run of all that the server does, without values: the scheme, which knows the keys and the cost
 /// of it, a decrypted state, and the result. States after the first take the same levels and keys:
-/// AES is run for one, and the maximum for `states` of them at most.
+/// AES is run for one, by itself or with rounds that states share, and the maximum for `states` of
+/// them at most.
 pub(super) fn rehearse(
     params: &Params,
     workload: &Workload,
@@ -167,11 +208,11 @@ pub(super) fn rehearse(
     let (scheme, top) = (NoOp::blank(params), params.chain().top());
     let mode = workload.mode(&[0; BLOCK])?;
     let uploaded = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
-    let decryption = Decryption::new(&scheme, top, mode.direction())?;
+    let decryption = Decryption::new(&scheme, top, workload)?;
     let keys = decryption.round_keys(&scheme, &vec![uploaded; ROUND_KEYS], levels)?;
-    let state =
-        decryption.state(&scheme, &mode, &keys, &[([0; BLOCK], [0; BLOCK])])?.swap_remove(0);
-    let placement = Placement::new(workload, Layout::packed(params.slot_shape())?.blocks())?;
+    let blocks = vec![([0; BLOCK], [0; BLOCK])];
+    let state = decryption.states(&scheme, &mode, &keys, &[blocks])?.swap_remove(0);
+    let placement = Placement::new(workload, Layout::packed(params.slot_shape())?.blocks(), 0)?;
     let result = match workload.task {
         Task::Maximum => {
             let (levels, bits) = (maximum_levels(params), workload.random_bits());
@@ -180,7 +221,7 @@ pub(super) fn rehearse(
             maximum.run(&scheme, &states, &mut words())?
         }
         Task::InnerProduct => {
-            let inner = InnerProduct::new(&scheme, placement, state.meta().level)?;
+            let inner = InnerProduct::new(&scheme, placement.clone(), state.meta().level)?;
             let products = inner.products(&scheme, &state)?;
             inner.total(&scheme, vec![products; placement.states()])?
         }
@@ -231,8 +272,7 @@ mod tests {
     fn check_capacity(workload: Workload) {
         let Workload { instance, task } = workload;
         let params = workload.shared_params();
-        let direction = workload.mode(&[0; BLOCK]).unwrap().direction();
-        let levels = key_levels(&params, direction).unwrap();
+        let levels = key_levels(&params, &workload).unwrap();
         let (scheme, found) = rehearse(&params, &workload, &levels, usize::MAX).unwrap();
         let [state, total] = found.each_ref().map(|x| scheme.capacity_bits(x));
         let keys = scheme.key_plan().seeded_bytes(&params);
@@ -267,7 +307,7 @@ mod tests {
             let params = workload.shared_params();
             let (scheme, layout) =
                 (NoOp::new(&params, 1), Layout::packed(params.slot_shape()).unwrap());
-            let placement = Placement::new(&workload, layout.blocks()).unwrap();
+            let placement = Placement::new(&workload, layout.blocks(), 0x7f).unwrap();
             let byte = |i: usize| (i * i / 7 + 31 * i) as u8;
             let data: Vec<u8> = (0..workload.bytes()).map(byte).collect();
             let mode = Mode::ctr(&[0x7f; BLOCK]).unwrap();
@@ -277,7 +317,7 @@ mod tests {
             };
             let states = placement.states_of(&mode, &data).unwrap();
             let top = params.chain().top();
-            let inner = InnerProduct::new(&scheme, placement, top).unwrap();
+            let inner = InnerProduct::new(&scheme, placement.clone(), top).unwrap();
             let mut blocks = vec![[0; BLOCK]; workload.blocks()];
             let mut products = Vec::new();
             for (k, state) in states.iter().enumerate() {

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::circuit::{key_levels, rehearse};
 use super::placement::Placement;
 use super::protocol::{
-    BITS, BLOCK, Content, Files, PART, PER_BLOCK, ROUND_KEYS, Task, Workload, metadata,
+    BITS, BLOCK, Content, Files, PART, PER_BLOCK, ROUND_KEYS, Task, Workload, metadata, read_iv,
 };
 use crate::error::SuiteError;
 use crate::keyless::{check_file, limited};
@@ -43,7 +43,7 @@ pub fn generate_keys(arguments: &[&str]) -> Result<(), SuiteError> {
     let workload = Workload::of(arguments)?;
     let files = Files::of(&workload.instance);
     let params = workload.params()?;
-    let levels = key_levels(&params, workload.mode(&[0; BLOCK])?.direction())?;
+    let levels = key_levels(&params, &workload)?;
     // States after the first take the same levels and keys.
     let plan = rehearse(&params, &workload, &levels, 1)?.0.key_plan();
     let mut out = Output::create(files.levels)?;
@@ -107,7 +107,9 @@ pub fn decrypt_states(arguments: &[&str]) -> Result<(), SuiteError> {
     let params = workload.params()?;
     let secret = read_secret(&params, &files.secret_key)?;
     let layout = Layout::packed(params.slot_shape())?;
-    let placement = Placement::new(&workload, layout.blocks())?;
+    // Only counters that repeat decide about places.
+    let iv = if workload.repeats() { read_iv(&workload, &files)? } else { vec![0; BLOCK] };
+    let placement = Placement::new(&workload, layout.blocks(), iv[BLOCK - 1])?;
     let count = layout.width() * placement.states();
     let found = read_results(&params, &workload, &files.aes_download, Content::States, count)?;
     let open = |x: &CompactCiphertext| secret.decrypt_compact(x)?.decode_elements(&params);

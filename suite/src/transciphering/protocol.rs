@@ -13,7 +13,7 @@ use super::maximum::levels::Levels;
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless;
-use crate::numbers::Words;
+use crate::numbers::{Words, read_hex};
 use crate::stage::usage;
 
 /// The instances of the workload, by their numbers of 16 bits.
@@ -85,6 +85,8 @@ pub(super) fn maximum_levels(params: &Params) -> Levels {
 
 /// Bytes of a block.
 pub(super) const BLOCK: usize = 16;
+/// How many values the last byte of a counter has.
+pub(super) const LOW: usize = 256;
 /// Numbers of a block.
 pub(super) const PER_BLOCK: usize = BLOCK / 2;
 /// Round keys of AES-128.
@@ -184,6 +186,19 @@ impl Workload {
         self.blocks() > 1
     }
 
+    /// Whether states take the first rounds of AES together: where counters repeat in their last
+    /// byte, and in tests.
+    pub fn shares_rounds(&self) -> bool {
+        self.task == Task::InnerProduct && (self.repeats() || self.counts() && self.is_stand_in())
+    }
+
+    /// Whether the counters of each half of the data repeat in their last byte, each value equally
+    /// often.
+    pub fn repeats(&self) -> bool {
+        let half = self.blocks() / 2;
+        half > LOW && half.is_multiple_of(LOW)
+    }
+
     /// The mode of the data, which begin with this counter block; `toy` has none.
     pub fn mode(&self, iv: &[u8]) -> Result<Mode, SuiteError> {
         if self.counts() { Ok(Mode::ctr(iv)?) } else { Ok(Mode::ecb()) }
@@ -240,6 +255,14 @@ pub(super) fn read_levels(params: &Params, path: &Path) -> Result<Vec<Level>, Su
     // What is above all levels is the highest.
     let level = |level: &u64| usize::try_from(*level).map_or(top, |level| Level(level).min(top));
     Ok(levels.iter().map(level).collect())
+}
+
+/// The first counter block, or zeros where there is none.
+pub(super) fn read_iv(workload: &Workload, files: &Files) -> Result<Vec<u8>, SuiteError> {
+    match workload.counts() {
+        true => Ok(read_hex(&files.iv, BLOCK)?.to_vec()),
+        false => Ok(vec![0; BLOCK]),
+    }
 }
 
 /// The part of an upload that round keys are: all of it.

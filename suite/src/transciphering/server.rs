@@ -16,9 +16,10 @@ use rayon::prelude::*;
 
 use super::circuit::{Decryption, InnerProduct};
 use super::maximum::Maximum;
-use super::placement::{Placed, Placement};
+use super::placement::Placement;
 use super::protocol::{
-    BLOCK, Content, Files, PART, ROUND_KEYS, Task, Workload, maximum_levels, metadata, read_levels,
+    BLOCK, Content, Files, PART, ROUND_KEYS, Task, Workload, maximum_levels, metadata, read_iv,
+    read_levels,
 };
 use crate::error::SuiteError;
 use crate::instance::Instance;
@@ -41,7 +42,7 @@ pub fn preprocess(arguments: &[&str]) -> Result<(), SuiteError> {
     let workload = Workload::of(arguments)?;
     let files = Files::of(&workload.instance);
     make_place_for(&files.blocks)?;
-    let iv = if workload.counts() { read_hex(&files.iv, BLOCK)?.to_vec() } else { vec![0; BLOCK] };
+    let iv = read_iv(&workload, &files)?;
     let data = read_hex(&files.data, workload.bytes())?;
     workload.mode(&iv)?.check_length(data.len() as u64)?;
     let mut out = Output::create(files.blocks)?;
@@ -117,20 +118,17 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
         let (path, content) = (&files.encrypted_keys, Content::RoundKeys);
         let packed = read(&params, &instance, path, content, ROUND_KEYS)?;
         let mut file = Bytes::open(&files.blocks, (BLOCK + workload.bytes()) as u64)?;
-        let mode = workload.mode(&file.read(BLOCK)?)?;
-        let data = file.read(workload.bytes())?;
-        let placement = Placement::new(&workload, places(&params)?)?;
+        let iv = file.read(BLOCK)?.to_vec();
+        let (mode, data) = (workload.mode(&iv)?, file.read(workload.bytes())?);
+        let placement = Placement::new(&workload, places(&params)?, iv[BLOCK - 1])?;
         let levels = read_levels(&params, &files.levels)?;
         let blocks = placement.states_of(&mode, &data)?;
         Ok::<_, SuiteError>((packed, mode, blocks, levels))
     })?;
-    let decryption = steps.time("Plan", || Decryption::new(&evaluator, top, mode.direction()))?;
+    let decryption = steps.time("Plan", || Decryption::new(&evaluator, top, &workload))?;
     let keys = steps.time("Round keys", || decryption.round_keys(&evaluator, &packed, &levels))?;
-    let states = steps.time("Encrypted computation", || {
-        let state = |blocks: &Vec<Placed>| decryption.state(&evaluator, &mode, &keys, blocks);
-        let states = blocks.par_iter().map(state).collect::<Result<Vec<_>, _>>()?;
-        Ok::<_, SuiteError>(states.concat())
-    })?;
+    let states = steps
+        .time("Encrypted computation", || decryption.states(&evaluator, &mode, &keys, &blocks))?;
     steps.time("Write outputs", || {
         write_results(&params, &instance, &files.aes_download, Content::States, &states)?;
         let known = metadata(&instance, Content::States);
@@ -154,7 +152,7 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     make_place_for(&files.download)?;
     let params = workload.params()?;
     let evaluator = steps.time("Load keys", || evaluator(&params, &files.server_keys))?;
-    let placement = Placement::new(&workload, places(&params)?)?;
+    let placement = Placement::new(&workload, places(&params)?, 0)?;
     let states = steps.time("Read inputs", || {
         read(&params, &instance, &files.states, Content::States, placement.states())
     })?;

@@ -8,5 +8,6 @@ mod integers;
 mod keys;
 mod modes;
 mod packed;
+mod shared;
 mod start;
 mod transcipher;

@@ -3,6 +3,7 @@
 
 use everlevel_arith::{
     Backend, NttTable, PACKED_BITS, Ports, kernels, pack, packed_words, primes, read_through,
+    residue_bytes,
 };
 use std::hint::black_box;
 
@@ -167,6 +168,20 @@ pub fn table(backend: Backend) {
         bytes: 8.0 * streams as f64,
         calls: LIMBS / 2 * CHUNKS,
     };
+    // A chunk at a time, as rows of a database that are multiplied.
+    let width = q.bits() as usize;
+    let bytes: Vec<u8> = (0..LIMBS * residue_bytes(q, LIMB)).map(|i| (i % 251) as u8).collect();
+    let unpacking = Row {
+        name: format!("unpack_residues, {width} bits"),
+        units: CHUNK,
+        ports: None,
+        bytes: width as f64 / 8.0,
+        calls: LIMBS * CHUNKS,
+    };
+    unpacking.measure(bandwidth, |i| {
+        let part = &bytes[i * residue_bytes(q, CHUNK)..];
+        black_box(k.unpack_residues(q, black_box(&mut out0), part));
+    });
     row("scalar_mul_add_assign", Some(term), 3).measure(bandwidth, |i| {
         k.scalar_mul_add_assign(q, black_box(target(&mut outs, i)), chunk(&far, i, 0, 1), 12345);
     });

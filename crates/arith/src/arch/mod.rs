@@ -9,6 +9,8 @@ pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod bits;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod butterfly;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod chacha;

@@ -1,5 +1,6 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
+mod bits;
 mod edges;
 mod kernels;
 mod matrices;

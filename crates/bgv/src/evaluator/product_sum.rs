@@ -9,6 +9,7 @@ use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
 use crate::seeded::SeededCiphertext;
+use crate::stored::{RightFactor, StoredCiphertext};
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Form, Level};
@@ -150,25 +151,42 @@ impl<K: EvalKeys> Evaluator<Cpu, K> {
         &self,
         sums: &[&[(&Ciphertext, &SeededCiphertext)]],
     ) -> Result<Vec<Product>, SchemeError> {
+        self.sums_with_seeds(sums)
+    }
+
+    /// [`Evaluator::sums_of_seeded_products`] with right factors as files have them, which are
+    /// unpacked where they are multiplied, and the same results. An unpacking for each list more,
+    /// and no word of a right factor is written to memory.
+    ///
+    /// # Errors
+    /// As [`Arithmetic::sum_of_products`].
+    pub fn sums_of_stored_products(
+        &self,
+        sums: &[&[(&Ciphertext, &StoredCiphertext)]],
+    ) -> Result<Vec<Product>, SchemeError> {
+        self.sums_with_seeds(sums)
+    }
+
+    fn sums_with_seeds<Y: RightFactor>(
+        &self,
+        sums: &[&[(&Ciphertext, &Y)]],
+    ) -> Result<Vec<Product>, SchemeError> {
         self.engine.status()?;
         let params = self.params();
         for (x, y) in sums.iter().copied().flatten() {
             x.check(params)?;
             y.check(params)?;
-            same_kind(&x.meta, &y.meta, "multiplication")?;
+            same_kind(&x.meta, y.meta(), "multiplication")?;
         }
         let Some((first, _)) = sums.iter().copied().flatten().next() else {
             return self.sums_of_expanded(sums);
         };
         let level = first.meta.level;
-        let there = |(x, y): &(&Ciphertext, &SeededCiphertext)| {
-            x.meta.level == level && y.meta.level == level
-        };
+        let there = |(x, y): &(&Ciphertext, &Y)| x.meta.level == level && y.meta().level == level;
         if !sums.iter().all(|pairs| !pairs.is_empty() && pairs.iter().all(there)) {
             return self.sums_of_expanded(sums);
         }
-        let product =
-            |(x, y): &(&Ciphertext, &SeededCiphertext)| params.noise().product(&x.meta, &y.meta);
+        let product = |(x, y): &(&Ciphertext, &Y)| params.noise().product(&x.meta, y.meta());
         let mut metas = Vec::with_capacity(sums.len());
         for pairs in sums {
             let products = pairs.iter().map(product).collect::<Result<Vec<_>, _>>()?;
@@ -190,12 +208,12 @@ impl<K: EvalKeys> Evaluator<Cpu, K> {
     }
 
     /// The same of ciphertexts that are expanded first.
-    fn sums_of_expanded(
+    fn sums_of_expanded<Y: RightFactor>(
         &self,
-        sums: &[&[(&Ciphertext, &SeededCiphertext)]],
+        sums: &[&[(&Ciphertext, &Y)]],
     ) -> Result<Vec<Product>, SchemeError> {
-        let expanded = |pairs: &&[(&Ciphertext, &SeededCiphertext)]| {
-            pairs.iter().map(|(_, y)| y.expanded(self.params())).collect::<Result<Vec<_>, _>>()
+        let expanded = |pairs: &&[(&Ciphertext, &Y)]| {
+            pairs.iter().map(|(_, y)| y.whole(self.params())).collect::<Result<Vec<_>, _>>()
         };
         let expanded = sums.iter().map(expanded).collect::<Result<Vec<_>, _>>()?;
         let sums = sums.iter().zip(&expanded);
@@ -206,6 +224,7 @@ impl<K: EvalKeys> Evaluator<Cpu, K> {
 }
 
 /// What is multiplied.
-fn components<'a>(x: &'a Ciphertext, y: &'a SeededCiphertext) -> SeededPair<'a> {
-    ([&x.components[0], &x.components[1]], &y.body, &y.seed)
+fn components<'a, Y: RightFactor>(x: &'a Ciphertext, y: &'a Y) -> SeededPair<'a> {
+    let (body, seed) = y.parts();
+    ([&x.components[0], &x.components[1]], body, seed)
 }

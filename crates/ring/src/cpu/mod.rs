@@ -20,6 +20,7 @@ mod places;
 pub(crate) mod processor;
 mod products;
 mod read;
+mod stored;
 mod sum;
 mod timings;
 
@@ -30,6 +31,7 @@ pub use keys::KeyPoly;
 pub use limb::{Limb, Limbs};
 pub use places::by_places;
 pub use processor::Cpu;
-pub use products::SeededPair;
+pub use products::{Body, SeededPair};
 pub use read::fingerprint;
+pub use stored::{SharedBytes, StoredPoly};
 pub use timings::{Timings, Work};

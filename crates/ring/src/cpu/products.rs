@@ -6,18 +6,28 @@ use everlevel_arith::Modulus;
 use everlevel_arith::kernels::MAX_TERMS;
 use rayon::prelude::*;
 
-use super::access::limb;
+use super::access::{limb, within};
 use super::limb::Limb;
 use super::places::{Blocks, inside};
 use super::processor::{CHUNK, Cpu, chunks};
+use super::stored::StoredPoly;
 use super::timings::Work;
 use crate::basis::Basis;
 use crate::engine::Pair;
 use crate::poly::{Eval, Poly};
 use crate::sample::{Seed, Uniform};
 
+/// The component of a right factor that has no seed.
+#[derive(Clone, Copy)]
+pub enum Body<'a> {
+    /// As words.
+    Words(&'a Poly<Eval>),
+    /// As files have it.
+    Stored(&'a StoredPoly),
+}
+
 /// The factors of a product of ciphertexts: x0 and x1, y0, and the seed of y1.
-pub type SeededPair<'a> = ([&'a Poly<Eval>; 2], &'a Poly<Eval>, &'a Seed);
+pub type SeededPair<'a> = ([&'a Poly<Eval>; 2], Body<'a>, &'a Seed);
 
 /// Words of factors that stay in the cache of a core while all sums over their places are made.
 const CACHED: usize = 1 << 16;
@@ -53,9 +63,9 @@ impl Cpu {
 
     /// For each list Σ x0 y0, Σ (x0 y1 + x1 y0) and Σ x1 y1, y1 being the expansion of a seed as
     /// component 0 ([`sample::expand`](crate::sample::expand)), of which a few words at a time are
-    /// made where they are multiplied. Each list modulo each prime is a task, as the stream of a
-    /// seed is made in order; those of one prime follow each other, so that factors that several
-    /// lists have come from a cache.
+    /// made where they are multiplied, as are those of y0 where that is stored. Each list modulo
+    /// each prime is a task, as the stream of a seed is made in order; those of one prime follow
+    /// each other, so that factors that several lists have come from a cache.
     pub fn sums_of_seeded_products(
         &self,
         basis: Basis,
@@ -101,16 +111,26 @@ impl Cpu {
         let words = together(2 * pairs.len());
         let stream = |pair: &SeededPair<'_>| Uniform::new(self, pair.2, 0, i);
         let mut streams: Vec<Uniform> = pairs.iter().map(stream).collect();
-        let mut made = vec![0; pairs.len() * words];
-        let first: Vec<_> = pairs.iter().map(|&([x, _], y, _)| (x, y)).collect();
-        let second: Vec<_> = pairs.iter().map(|&([_, x], y, _)| (x, y)).collect();
+        let (mut made, mut unpacked) = (vec![0; pairs.len() * words], vec![0; pairs.len() * words]);
+        let x: [Vec<&[u64]>; 2] =
+            [0, 1].map(|k| pairs.iter().map(|pair| &limb(pair.0[k], i)[..]).collect());
         for places in chunks(0..self.ring.degree(), words) {
             for (stream, made) in streams.iter_mut().zip(made.chunks_mut(words)) {
                 stream.fill(&mut made[..places.len()]);
             }
             let y1: Vec<&[u64]> = made.chunks(words).map(|made| &made[..places.len()]).collect();
-            let (x0, y0) = factors(&first, i, &places);
-            let (x1, _) = factors(&second, i, &places);
+            let mut y0: Vec<&[u64]> = Vec::with_capacity(pairs.len());
+            for (&(_, body, _), unpacked) in pairs.iter().zip(unpacked.chunks_mut(words)) {
+                y0.push(match body {
+                    Body::Words(body) => &limb(body, i)[places.clone()],
+                    Body::Stored(body) => {
+                        let unpacked = &mut unpacked[..places.len()];
+                        body.unpack(self, i, places.start, unpacked);
+                        unpacked
+                    }
+                });
+            }
+            let [x0, x1] = x.each_ref().map(|x| within(x, &places));
             let [d0, d1, d2] = &mut out;
             self.write_sum(q, &mut d0[places.clone()], &x0, &y0);
             let (x, y) = ([&x0[..], &x1].concat(), [&y1[..], &y0].concat());

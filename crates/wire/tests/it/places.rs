@@ -7,7 +7,7 @@ use everlevel_scheme::Plaintext;
 use everlevel_wire::file::Existing;
 use everlevel_wire::{
     BoundPolicy, CiphertextReader, CiphertextWriter, Encryption, Metadata, PLACES, PlacedWriter,
-    Places, ReadAhead, ReadOptions, SeededReader, WireError,
+    Places, ReadAhead, ReadOptions, SeededReader, StoredReader, WireError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -119,14 +119,21 @@ fn ciphertexts_at_other_places_are_refused() {
         let moved: Vec<_> = order.iter().map(|i| all[*i].clone()).collect();
         file.replace(&path, &moved, &metadata);
         assert_eq!(file.refused(&path, "numbers"), "wire.misplaced", "{order:?}");
-        // With their seeds, and read ahead; what is at its place is still read.
+        // With their seeds, as they are in the file, and read ahead; what is at its place is still
+        // read.
         let seeded = SeededReader::open(&file.party.params, &path, options()).unwrap();
         let seeded = seeded.in_places("numbers").unwrap();
-        let pieces = (0..order.len()).map(|i| i..i + 1).collect();
-        let mut ahead = ReadAhead::start(seeded, pieces, 1).unwrap();
+        let stored = StoredReader::open(&file.party.params, &path, options()).unwrap();
+        let stored = stored.in_places("numbers").unwrap();
+        let pieces: Vec<_> = (0..order.len()).map(|i| i..i + 1).collect();
+        let mut ahead = ReadAhead::start(seeded, pieces.clone(), 1).unwrap();
+        let mut others = ReadAhead::start(stored, pieces, 1).unwrap();
         for (place, from) in order.iter().enumerate() {
+            let wanted = (place != *from).then_some("wire.misplaced");
             let found = ahead.read(place..place + 1).err().map(|e| e.code());
-            assert_eq!(found, (place != *from).then_some("wire.misplaced"), "{order:?} {place}");
+            assert_eq!(found, wanted, "{order:?} {place}");
+            let found = others.read(place..place + 1).err().map(|e| e.code());
+            assert_eq!(found, wanted, "{order:?} {place}");
         }
     }
     // The ciphertexts of this place in another part, and of another upload.

@@ -28,8 +28,7 @@ struct Prepared {
 
 static PREPARED: LazyLock<Prepared> = LazyLock::new(|| {
     let params = WORKLOAD.shared_params();
-    let direction = WORKLOAD.mode(&[0; BLOCK]).unwrap().direction();
-    let levels = key_levels(&params, direction).unwrap();
+    let levels = key_levels(&params, &WORKLOAD).unwrap();
     let (_, [state, _]) = rehearse(&params, &WORKLOAD, &levels, 1).unwrap();
     let (scheme, levels) = (NoOp::new(&params, 1), maximum_levels(&params));
     let maximum = Maximum::new(&scheme, &params, levels, FEW_BITS).unwrap();
