@@ -1,6 +1,7 @@
 //! AES on states that have columns in common: the first rounds once for all of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use everlevel_scheme::{ExactScheme, Level, NextUse};
 use rayon::prelude::*;
@@ -115,12 +116,11 @@ impl<S: ExactScheme> SharedRounds<S> {
         let mut multiples = BTreeMap::new();
         for (factor, columns) in Self::entries().into_iter().flatten().flatten() {
             let element = |byte: usize| {
-                let there = byte % 4 == 0 && columns >> (byte / 4) & 1 == 1;
+                let there = byte.is_multiple_of(4) && columns >> (byte / 4) & 1 == 1;
                 embedding.element(if there { factor } else { 0 })
             };
-            if !multiples.contains_key(&(factor, columns)) {
-                let diagonal = scheme.diagonal(&line.diagonal(element), 1, level)?;
-                multiples.insert((factor, columns), diagonal);
+            if let Entry::Vacant(entry) = multiples.entry((factor, columns)) {
+                entry.insert(scheme.diagonal(&line.diagonal(element), 1, level)?);
             }
         }
         Ok(SharedRounds { multiples })

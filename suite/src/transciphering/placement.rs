@@ -154,8 +154,8 @@ fn repeating(rounds: usize, places: usize, last: usize) -> Vec<usize> {
     let carry = LOW - last;
     let (early, late): (Vec<usize>, Vec<usize>) = (0..LOW).partition(|class| *class < carry);
     // Whole places first: of one kind of classes each, but for the last one.
-    let mut classes = Vec::with_capacity(LOW);
-    let mut rest = Vec::new();
+    let mut classes: Vec<usize> = Vec::with_capacity(LOW);
+    let mut rest: Vec<usize> = Vec::new();
     for kind in [early, late] {
         let whole = kind.len() - kind.len() % groups.max(1);
         classes.extend(&kind[..whole]);
@@ -164,14 +164,14 @@ fn repeating(rounds: usize, places: usize, last: usize) -> Vec<usize> {
     classes.extend(rest);
     let (grouped, left) = classes.split_at(groups * places);
     let mut out = vec![0; rounds * LOW];
-    for (k, class) in grouped.iter().enumerate() {
+    for (k, &class) in grouped.iter().enumerate() {
         let (place, group) = (k / groups, k % groups);
         for round in 0..rounds {
             out[round * LOW + class] = (group * rounds + round) * places + place;
         }
     }
     let first = rounds * grouped.len();
-    for (k, class) in left.iter().enumerate() {
+    for (k, &class) in left.iter().enumerate() {
         for round in 0..rounds {
             out[round * LOW + class] = first + round * left.len() + k;
         }

@@ -1,7 +1,7 @@
 //! States that have columns in common, on the no-op scheme.
 
 use everlevel_aes::{Aes, Direction, KeySize, Packed, RoundKeys, SharedColumns, SharedRounds};
-use everlevel_scheme::{Arithmetic, NoOp, Plaintext, Scheme};
+use everlevel_scheme::{Arithmetic, NoOp, Plaintext};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

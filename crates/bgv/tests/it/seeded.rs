@@ -121,7 +121,8 @@ fn what_is_stored_comes_back() {
     }
     // Those of other parameters, and over NTRU, whose ciphertexts have no seed.
     let mut f = Fixture::new("insecure_bgv-257-n8");
-    let y = stored(&f.params, &seeded(&f.encrypt(1, Level(1))));
+    let x = f.encrypt(1, Level(1));
+    let y = stored(&f.params, &seeded(&x));
     let params = &Fixture::new("insecure_bgv-65537-n11").params;
     assert_eq!(y.unpacked(params).err().unwrap().code(), "scheme.wrong-params");
     let mut f = Fixture::new("insecure_ltv-257-n8");

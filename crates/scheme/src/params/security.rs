@@ -8,6 +8,7 @@ use everlevel_estimator::{Attack, CostModel, ntru};
 use everlevel_ring::{Ring, sample};
 use serde::Serialize;
 
+use super::Params;
 use crate::spec::{Assumption, Level, ModulusChain, ParamsSpec, SecretKind};
 
 /// The least security of every key of a set, in bits, unless the set is named insecure.
