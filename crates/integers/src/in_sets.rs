@@ -352,9 +352,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok([lower, self.combine(&[(upper, 1), (&carry, 1)], 0)?])
     }
 
-    /// The digit at the lowest level from which it can be bootstrapped. Masks leave somewhat more or
-    /// less of it, depending on the sets; what comes next begins with a bootstrapping in any case,
-    /// and takes the same keys for all sets.
+    /// The digit at the lowest level from which it can be bootstrapped. Masks leave somewhat more
+    /// or less of it, depending on the sets; what comes next begins with a bootstrapping in any
+    /// case, and takes the same keys for all sets.
     fn spent(&self, digit: Digit<S::Ciphertext>) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let Some(value) = &digit.cipher else { return Ok(digit) };
         let (scheme, now) = (self.session().scheme(), self.operand(value)?);

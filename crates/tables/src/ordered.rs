@@ -139,8 +139,8 @@ impl<S: IntegerScheme> Block<'_, S> {
     }
 }
 
-/// The lower and the upper one in the middle of c rows, those of rank (c - 1) / 2 and of rank c / 2,
-/// both rounded down: where c less twice the rank, `left`, is 1 or 2, and where it is 0 or 1.
+/// The lower and the upper one in the middle of c rows, those of rank (c - 1) / 2 and c / 2, both
+/// rounded down: where c less twice the rank, which is `left`, is 1 or 2, and where it is 0 or 1.
 fn middle<S: IntegerScheme>(
     ints: &Integers<'_, S>,
     left: &Column<S::Ciphertext>,

@@ -53,10 +53,10 @@ pub struct Explanation {
     pub server_learns: String,
     /// What the reader learns: the holder of the secret key.
     pub reader_learns: String,
-    /// Notes on comparisons that hold for no row, on sets of rows that public columns tell apart, of
-    /// which the cost is that of the largest that are ranked, and on indexes with which the query
-    /// takes at least a fifth fewer key switches, for a table that is larger by the stated bytes,
-    /// or by twice as many if it is encrypted with the public key.
+    /// Notes on comparisons that hold for no row, on sets of rows that public columns tell apart,
+    /// of which the cost is that of the largest that are ranked, and on indexes with which the
+    /// query takes at least a fifth fewer key switches, for a table that is larger by the stated
+    /// bytes, or by twice as many if it is encrypted with the public key.
     pub notes: Vec<String>,
 }
 
