@@ -287,7 +287,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
 
     /// The digits at a level at which a key switch takes less time, up to this number of products
     /// lower.
-    fn begun_lower(
+    pub(crate) fn begun_lower(
         &self,
         digits: &[Digit<S::Ciphertext>],
         products: u32,

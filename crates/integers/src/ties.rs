@@ -14,7 +14,7 @@ use crate::passing::GROUP;
 use crate::question::Question;
 
 /// The depth of the tables of a difference of digits.
-const TABLE: u32 = 5;
+pub(crate) const TABLE: u32 = 5;
 
 /// The sign of some digits, and whether they are all 0; `None` where they never are.
 type Part<C> = (Digit<C>, Option<Digit<C>>);

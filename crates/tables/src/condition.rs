@@ -263,6 +263,53 @@ impl Condition {
         }
     }
 
+    /// Whether known columns may decide that it has the value `wanted` for a row.
+    pub(crate) fn may_be_decided(&self, wanted: bool, known: &dyn Fn(&usize) -> bool) -> bool {
+        let parts = |all: &[Condition], every: bool| {
+            let mut found = all.iter().map(|c| c.may_be_decided(wanted, known));
+            if every { found.all(|x| x) } else { found.any(|x| x) }
+        };
+        match self {
+            Condition::Constant(value) => *value == wanted,
+            Condition::And(all) => parts(all, wanted),
+            Condition::Or(any) => parts(any, !wanted),
+            Condition::Not(c) => c.may_be_decided(!wanted, known),
+            Condition::Within { .. } | Condition::Indexed(..) | Condition::Compare(..) => {
+                self.is_of(known)
+            }
+        }
+    }
+
+    /// Whether it depends on known columns alone.
+    fn is_of(&self, known: &dyn Fn(&usize) -> bool) -> bool {
+        let mut columns = BTreeSet::new();
+        self.columns(&mut columns);
+        columns.iter().all(known)
+    }
+
+    /// What is left of a conjunction without its parts that depend on known columns alone: the
+    /// condition for rows that meet these parts.
+    pub(crate) fn beyond(&self, known: &dyn Fn(&usize) -> bool) -> Condition {
+        let (mut rest, mut left) = (vec![self], Vec::new());
+        while let Some(condition) = rest.pop() {
+            match condition {
+                Condition::And(parts) => rest.extend(parts.iter().rev()),
+                Condition::Constant(true) => {}
+                Condition::Constant(false) => return Condition::Constant(false),
+                part if part.is_of(known) => {}
+                part => left.push(part.clone()),
+            }
+        }
+        match (left.pop(), left.is_empty()) {
+            (None, _) => Condition::Constant(true),
+            (Some(only), true) => only,
+            (Some(last), false) => {
+                left.push(last);
+                Condition::And(left)
+            }
+        }
+    }
+
     pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
         match self {
             Condition::Constant(_) => {}

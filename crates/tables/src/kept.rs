@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use everlevel_integers::Column;
 
+use crate::apart::Pass;
 use crate::block::Mask;
 use crate::condition::Condition;
 use crate::layout::{Form, Layout};
@@ -17,17 +18,36 @@ const MOST: usize = 64;
 pub(crate) struct Kept<C> {
     conditions: HashSet<Condition>,
     blocks: HashMap<usize, HashMap<Condition, Mask<C>>>,
+    /// Those of passes of rankings, of the only block; none where there is no room for all.
+    ranked: Option<HashMap<usize, Vec<Column<C>>>>,
 }
 
 impl<C> Kept<C> {
     /// An empty collection for the batches of an answer.
     pub(crate) fn new(layout: &Layout) -> Self {
-        Kept { conditions: shared(layout), blocks: HashMap::new() }
+        let of_pass = |pass: &Pass| {
+            pass.rankings.first().map_or(0, |first| layout.rankings[*first].columns())
+        };
+        let room = layout.passes.iter().map(of_pass).sum::<usize>() <= MOST;
+        let ranked = room.then(HashMap::new);
+        Kept { conditions: shared(layout), blocks: HashMap::new(), ranked }
     }
 
     /// The truth values of the first block, for one batch.
     pub(crate) fn holding(masks: HashMap<Condition, Mask<C>>) -> Self {
-        Kept { conditions: HashSet::new(), blocks: HashMap::from([(0, masks)]) }
+        Kept { conditions: HashSet::new(), blocks: HashMap::from([(0, masks)]), ranked: None }
+    }
+
+    /// The truth values of a pass of rankings that an earlier batch kept.
+    pub(crate) fn ranked(&self, pass: usize) -> Option<Vec<Column<C>>> {
+        self.ranked.as_ref()?.get(&pass).cloned()
+    }
+
+    /// Keeps the truth values of a pass of rankings, which take many comparisons.
+    pub(crate) fn put_ranked(&mut self, pass: usize, truths: &[Column<C>]) {
+        if let Some(ranked) = &mut self.ranked {
+            ranked.insert(pass, truths.to_vec());
+        }
     }
 
     /// The truth values of a block that earlier batches kept.
@@ -99,7 +119,7 @@ impl<C> KeptColumns<C> {
 fn shared(layout: &Layout) -> HashSet<Condition> {
     let most = MOST / layout.block_count().max(1);
     let plan = match &layout.form {
-        // Rankings are made anew, and what depends on them with them.
+        // Rankings are made anew, or kept by themselves, and what depends on them is not kept.
         Form::Sums { plan, .. } if layout.rankings.is_empty() && plan.batches() > 1 => plan,
         Form::Sums { .. } | Form::Rows(_) => return HashSet::new(),
     };

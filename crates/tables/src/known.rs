@@ -32,7 +32,7 @@ impl<C> Known<'_, C> {
     }
 
     /// Whether a row meets a condition; `None` if this depends on other columns.
-    fn truth(&self, condition: &Condition, row: usize) -> Option<bool> {
+    pub(crate) fn truth(&self, condition: &Condition, row: usize) -> Option<bool> {
         match condition {
             Condition::And(all) => {
                 let mut truths = all.iter().map(|c| self.truth(c, row));

@@ -8,10 +8,11 @@ use everlevel_scheme::{Params, Plaintext, SchemeError};
 
 use zeroize::Zeroizing;
 
+use crate::apart::Pass;
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::field::Field;
-use crate::order::{Extremes, Key, Pick, Ranking, check_ranked};
+use crate::order::{Extremes, Key, Pick, Ranking, Room};
 use crate::query::{OrderedBy, Query};
 use crate::requests::{Place, Requests, truth, with_truths};
 use crate::schema::Schema;
@@ -28,8 +29,10 @@ pub struct Layout {
     /// The columns of a row, and then those of the rankings.
     pub(crate) schema: Schema,
     pub(crate) rankings: Vec<Ranking>,
-    rows: usize,
-    slots: usize,
+    /// The rankings by passes, where public columns tell the sets of rows apart; none where all
+    /// pairs of rows are compared.
+    pub(crate) passes: Vec<Pass>,
+    pub(crate) room: Room,
 }
 
 /// The content of the ciphertexts of an answer.
@@ -64,14 +67,16 @@ impl Layout {
             return Self::of_rows(query, listed, schema, shape, rows);
         }
         let modulus = PrimePower::new(shape.plain_modulus(1), 1).map_err(everlevel::Error::from)?;
-        let mut requests = Requests::new(query, schema, modulus, (rows, shape.slots()));
+        let room = Room::new(rows, shape);
+        let mut requests = Requests::new(query, schema, modulus, room);
         let groups = query.group_codes(schema);
         let places = groups.iter().map(|codes| requests.of_group(codes));
         let places = places.collect::<Result<Vec<_>, _>>()?;
         let Requests { masks, differences, sums, extremes, rankings, schema: whole, .. } = requests;
         let masks = masks.into_iter().map(|mask| mask.by_index(&whole)).collect();
         let extremes = extremes.into_iter().map(|(_, found)| found.by_index(&whole)).collect();
-        let rankings = rankings.into_iter().map(|ranking| ranking.by_index(&whole)).collect();
+        let rankings: Vec<_> = rankings.into_iter().map(|r| r.by_index(&whole)).collect();
+        let passes = passes(&rankings, &whole, room);
         let filter = Some(query.filter.clone()).filter(|f| !matches!(f, Condition::Constant(_)));
         let filter = filter.map(|filter| filter.by_index(&whole));
         let shapes = schema.fields().iter().map(|field| Ok(Shape::of(field.integer_type()?)));
@@ -79,7 +84,7 @@ impl Layout {
         let plan = SumPlan::new(shapes, &sums, shape, rows, filter.is_some())?;
         let plan = plan.with_differences(&differences);
         let form = Form::Sums { plan: plan.into(), extremes, places };
-        Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
+        Ok(Layout { filter, masks, form, schema: whole, rankings, passes, room })
     }
 
     fn of_rows(
@@ -96,21 +101,23 @@ impl Layout {
         let columns = listed.iter().map(column).collect::<Result<Vec<_>, TablesError>>()?;
         let (mut filter, mut rankings, mut whole) =
             (query.filter.clone(), Vec::new(), schema.clone());
+        let room = Room::new(rows, shape);
         match query.limit.filter(|_| query.ordered_by == OrderedBy::Server) {
             Some(0) => filter = Condition::Constant(false),
             Some(limit) if limit < rows && filter != Condition::Constant(false) => {
-                check_ranked(rows, shape.slots())?;
+                room.check_ranked(&filter, schema)?;
                 let (keys, pick) = (Key::of_order(query, schema)?, Pick::First(limit));
-                rankings.push(Ranking { when: filter, keys, pick });
+                rankings.push(Ranking { of: 0, when: filter, keys, pick });
                 filter = truth(schema.fields().len());
                 whole = with_truths(schema, &rankings)?;
             }
             _ => {}
         }
-        let rankings = rankings.into_iter().map(|ranking| ranking.by_index(&whole)).collect();
+        let rankings: Vec<_> = rankings.into_iter().map(|r| r.by_index(&whole)).collect();
+        let passes = passes(&rankings, &whole, room);
         let filter = Some(filter.by_index(&whole));
         let (form, masks) = (Form::Rows(columns), Vec::new());
-        Ok(Layout { filter, masks, form, schema: whole, rankings, rows, slots: shape.slots() })
+        Ok(Layout { filter, masks, form, schema: whole, rankings, passes, room })
     }
 
     /// The same layout where the digits of columns decide conditions, and not their indexes, if
@@ -168,19 +175,19 @@ impl Layout {
 
     /// The number of rows.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.room.rows
     }
 
     /// The numbers of rows of the blocks that a table is encrypted in.
     pub fn blocks(&self) -> impl Iterator<Item = usize> {
-        let rows = self.rows;
-        (0..rows).step_by(self.slots).map(move |start| self.slots.min(rows - start))
+        let Room { rows, slots, .. } = self.room;
+        (0..rows).step_by(slots).map(move |start| slots.min(rows - start))
     }
 
     /// The number of blocks. The number of rows may come from a result that another party has
     /// written.
     pub(crate) fn block_count(&self) -> usize {
-        self.rows.div_ceil(self.slots)
+        self.room.rows.div_ceil(self.room.slots)
     }
 
     /// The number of ciphertexts of the answer.
@@ -235,14 +242,15 @@ impl Layout {
     ) -> Result<Vec<Vec<i128>>, TablesError> {
         match &self.form {
             Form::Sums { plan, extremes, places } => {
-                if plaintexts.len() != self.ciphertexts() && self.rows > 0 {
+                if plaintexts.len() != self.ciphertexts() && self.room.rows > 0 {
                     return Err(TablesError::Result { problem: "ciphertexts are missing".into() });
                 }
                 let (sums, values) = plaintexts.split_at(plan.ciphertexts().min(plaintexts.len()));
                 let coefficients: Vec<_> = sums.iter().map(|x| x.coefficients()).collect();
                 // What cannot be is told once all was looked at.
                 let values = read_extremes(params, extremes, values);
-                let totals = if self.rows > 0 { plan.totals(&coefficients)? } else { Vec::new() };
+                let totals =
+                    if self.room.rows > 0 { plan.totals(&coefficients)? } else { Vec::new() };
                 let values = values?;
                 let found = |of: usize, set: usize| values.get(of).and_then(|sets| sets[set]);
                 let place = |place: &Place| match place {
@@ -298,6 +306,11 @@ impl Layout {
         }
         Ok(rows)
     }
+}
+
+/// The passes of rankings, where public columns tell their sets of rows apart.
+fn passes(rankings: &[Ranking], schema: &Schema, room: Room) -> Vec<Pass> {
+    if room.compares_all() { Vec::new() } else { Pass::all(rankings, schema) }
 }
 
 /// The codes of least and greatest values from their ciphertexts; `None` for no rows.

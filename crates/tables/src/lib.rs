@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod apart;
 mod bind;
 mod block;
 mod call;

@@ -1,7 +1,7 @@
 //! The order of rows by a server: least and greatest values, and rows that come first.
 
 use everlevel_integers::{ChosenShape, Interval, Order, Type};
-use everlevel_ring::PrimePower;
+use everlevel_ring::{PrimePower, SlotShape};
 
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
@@ -12,7 +12,8 @@ use crate::query::{Aggregate, Fold, OrderKey, Query};
 use crate::schema::Schema;
 
 /// The largest number of rows of a table whose rows are ranked, because all pairs of them are
-/// compared.
+/// compared; and of neighboring rows that a set is among, where public columns tell which rows may
+/// be in it.
 pub(crate) const MOST_RANKED: usize = 128;
 /// The largest number of sets of rows that are ranked, each by itself.
 pub(crate) const MOST_RANKINGS: usize = 256;
@@ -200,6 +201,8 @@ pub(crate) enum Pick {
 /// The ranking of the rows of a set. Which of them come first, or are in the middle, is stated by
 /// truth values of all rows, in additional columns after those of the table.
 pub(crate) struct Ranking {
+    /// The aggregate that it is for; 0 for rows.
+    pub(crate) of: usize,
     pub(crate) when: Condition,
     pub(crate) keys: Vec<Key>,
     pub(crate) pick: Pick,
@@ -212,9 +215,9 @@ impl Ranking {
         Ranking { when: self.when.by_index(schema), ..self }
     }
 
-    /// The ranking that finds the middle of a number.
+    /// The ranking that finds the middle of a number, for the aggregate at a place.
     pub(crate) fn middle(
-        aggregate: &Aggregate,
+        (of, aggregate): (usize, &Aggregate),
         schema: &Schema,
         when: Condition,
     ) -> Result<Self, TablesError> {
@@ -222,7 +225,7 @@ impl Ranking {
         let interval = value.interval(schema, "a median")?;
         let (low, high) = (interval.low(), interval.high());
         let key = Key { value, places: None, null: None, low, high, descending: false };
-        Ok(Ranking { when, keys: vec![key], pick: Pick::Middle })
+        Ok(Ranking { of, when, keys: vec![key], pick: Pick::Middle })
     }
 
     /// The number of columns of truth values that it adds.
@@ -272,19 +275,75 @@ pub(crate) fn orderable(
     Ok(())
 }
 
-/// Checks the number of rows of a table whose rows are to be ranked: they have to be in one block,
-/// whose rows have a slot each.
-pub(crate) fn check_ranked(rows: usize, slots: usize) -> Result<(), TablesError> {
-    let most = MOST_RANKED.min(slots);
-    if rows <= most {
-        return Ok(());
+/// The rows of a table, and the slots that there are for them.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) rows: usize,
+    /// The slots of a block.
+    pub(crate) slots: usize,
+    /// Those that rotations move in a circle.
+    pub(crate) columns: usize,
+}
+
+impl Room {
+    pub(crate) fn new(rows: usize, shape: &SlotShape) -> Self {
+        Room { rows, slots: shape.slots(), columns: shape.columns() }
     }
-    Err(TablesError::unsupported(
-        &format!(
-            "order by … limit and median of a table of {rows} rows, ordered by the server, which \
-             compares all pairs of at most {most} rows"
-        ),
-        "leave it to the reader, of listed rows; or ask for the value in rounds (Search), which \
-         tells counts alone; min and max are answered for any number of rows",
-    ))
+
+    /// The largest number of rows of which all pairs are compared.
+    fn most(self) -> usize {
+        MOST_RANKED.min(self.slots)
+    }
+
+    /// Whether all pairs of rows are compared, and not those of sets that public columns tell
+    /// apart.
+    pub(crate) fn compares_all(self) -> bool {
+        self.rows <= self.most()
+    }
+
+    /// Checks the number of rows of a table of which those that meet a condition are to be ranked:
+    /// they have to be in one block, whose rows have a slot each, and all of them few, or those few
+    /// that public columns leave. Whether these are few enough is known with the columns.
+    pub(crate) fn check_ranked(self, when: &Condition, schema: &Schema) -> Result<(), TablesError> {
+        let public = |place: &usize| schema.fields().get(*place).is_some_and(Field::is_public);
+        let fits = self.rows <= self.slots && MOST_RANKED <= self.columns;
+        let apart = when.may_be_decided(false, &public);
+        if self.compares_all() || (fits && apart) {
+            return Ok(());
+        }
+        let Room { rows, slots, .. } = self;
+        let (found, remedy) = match apart {
+            true => (
+                format!(
+                    "order by … limit and median of sets of rows that public columns tell apart, \
+                     ordered by the server, of a table of {rows} rows"
+                ),
+                format!(
+                    "they are ranked in tables of one block, here of {slots} rows, of sets with at \
+                     least {} slots: ",
+                    2 * MOST_RANKED
+                ),
+            ),
+            false => (
+                format!(
+                    "order by … limit and median of a table of {rows} rows, ordered by the server, \
+                     which compares all pairs of at most {} rows",
+                    self.most()
+                ),
+                format!(
+                    "group by public columns (\"public\": true in the schema), or ask with a \
+                     condition on them, in a table that was sorted by them and has up to {slots} \
+                     rows: then {MOST_RANKED} rows in sequence may be of one group; or "
+                ),
+            ),
+        };
+        Err(TablesError::unsupported(
+            &found,
+            &format!(
+                "{remedy}leave it to the reader, of listed rows; or ask for the value in rounds \
+                 (Search), which tells counts alone; min and max are answered for any number of \
+                 rows"
+            ),
+        ))
+    }
 }

@@ -1,7 +1,8 @@
 //! The order of rows by a server, on encrypted columns.
 
-use everlevel_integers::{Column, IntegerScheme, Integers, Operand, Order};
+use everlevel_integers::{Column, IntegerScheme, Integers, Operand, Order, Sets};
 
+use crate::apart::Pass;
 use crate::block::{Block, Mask};
 use crate::error::TablesError;
 use crate::order::{Extremes, Key, Pick, Ranking};
@@ -36,7 +37,6 @@ impl<S: IntegerScheme> Block<'_, S> {
         let truths = match ranking.pick {
             Pick::First(count) => vec![ints.lt(&ranks, count as u64)?],
             Pick::Middle => {
-                // Of c rows those of rank (c - 1) / 2 and of rank c / 2, both rounded down.
                 let count = match &mask {
                     Mask::Some(mask) => ints.sum_of_each(mask)?,
                     mask => self.constant(match mask {
@@ -44,21 +44,48 @@ impl<S: IntegerScheme> Block<'_, S> {
                         _ => 0,
                     })?,
                 };
-                let left = ints.sub(&count, &ints.mul_public(&ranks, 2)?)?;
-                let is = |wanted: i128| ints.eq(&left, wanted);
-                let (upper, both, lower) = (is(0)?, is(1)?, is(2)?);
-                vec![ints.or(&both, &lower)?, ints.or(&both, &upper)?]
+                middle(ints, &ints.sub(&count, &ints.mul_public(&ranks, 2)?)?)?.into()
             }
         };
-        let chosen = |truth: Column<S::Ciphertext>| {
-            let truth = match &mask {
-                Mask::All => truth,
-                Mask::None => ints.mul_public(&truth, 0)?,
-                Mask::Some(mask) => ints.and(&truth, mask)?,
-            };
-            Ok(ints.padded(&truth, 0)?)
-        };
+        let chosen = |truth| Ok(ints.padded(&of_mask(ints, truth, &mask)?, 0)?);
         truths.into_iter().map(chosen).collect()
+    }
+
+    /// The same of all rankings of a pass together, whose sets of rows are public. They are
+    /// bootstrapped, so that what is computed of each set does not bootstrap its own.
+    pub(crate) fn ranked_apart(
+        &mut self,
+        pass: &Pass,
+        rankings: &[Ranking],
+        sets: &Sets,
+    ) -> Result<Vec<Column<S::Ciphertext>>, TablesError> {
+        // The keys and what is picked are those of an aggregate, the same for all of its groups.
+        let Some(first) = pass.rankings.first() else { return Ok(Vec::new()) };
+        let Ranking { keys, pick, .. } = &rankings[*first];
+        let mask = self.mask(&pass.rest)?;
+        let key = self.key(keys, &Mask::All)?;
+        let ints = self.ints;
+        let counted = match &mask {
+            Mask::Some(mask) => Some(mask),
+            Mask::All | Mask::None => None,
+        };
+        let ranks = ints.ranks_in_sets(&key, Order::Ascending, sets, counted)?;
+        let truths = match *pick {
+            Pick::First(count) => vec![ints.lt(&ranks, count as u64)?],
+            Pick::Middle => {
+                let count = match counted {
+                    Some(mask) => ints.counts_in_sets(mask, sets)?,
+                    None => ints.set_sizes(sets)?,
+                };
+                let left = ints.sub(&count, &ints.mul_public(&ranks, 2)?)?;
+                ints.renewed(&[&left])?;
+                middle(ints, &left)?.into()
+            }
+        };
+        let truths = truths.into_iter().map(|truth| of_mask(ints, truth, &mask));
+        let truths = truths.collect::<Result<Vec<_>, TablesError>>()?;
+        ints.renewed(&truths.iter().collect::<Vec<_>>())?;
+        Ok(truths)
     }
 
     /// One number that combines all keys by which rows are ranked, the least first; rows that do
@@ -110,6 +137,30 @@ impl<S: IntegerScheme> Block<'_, S> {
             Mask::Some(mask) => self.ints.select(&mask, &x, none)?,
         })
     }
+}
+
+/// The lower and the upper one in the middle of c rows, those of rank (c - 1) / 2 and c / 2, both
+/// rounded down: where c less twice the rank, which is `left`, is 1 or 2, and where it is 0 or 1.
+fn middle<S: IntegerScheme>(
+    ints: &Integers<'_, S>,
+    left: &Column<S::Ciphertext>,
+) -> Result<[Column<S::Ciphertext>; 2], TablesError> {
+    let is = |wanted: i128| ints.eq(left, wanted);
+    let (upper, both, lower) = (is(0)?, is(1)?, is(2)?);
+    Ok([ints.or(&both, &lower)?, ints.or(&both, &upper)?])
+}
+
+/// Truth values of the rows of a mask, and 0 of all others.
+fn of_mask<S: IntegerScheme>(
+    ints: &Integers<'_, S>,
+    truth: Column<S::Ciphertext>,
+    mask: &Mask<S::Ciphertext>,
+) -> Result<Column<S::Ciphertext>, TablesError> {
+    Ok(match mask {
+        Mask::All => truth,
+        Mask::None => ints.mul_public(&truth, 0)?,
+        Mask::Some(mask) => ints.and(&truth, mask)?,
+    })
 }
 
 /// The lesser of two columns, or the greater, slot by slot.

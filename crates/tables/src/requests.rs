@@ -10,7 +10,7 @@ use crate::condition::{Condition, Number};
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::kind::Kind;
-use crate::order::{Extremes, MOST_DIGITS, MOST_RANKINGS, Ranking, check_ranked};
+use crate::order::{Extremes, MOST_DIGITS, MOST_RANKINGS, Ranking, Room};
 use crate::query::{Aggregate, Fold, Query};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
@@ -57,8 +57,7 @@ pub(crate) struct Requests<'a> {
     pub(crate) schema: Schema,
     /// The number of columns of a row.
     width: usize,
-    rows: usize,
-    slots: usize,
+    room: Room,
     modulus: PrimePower,
     /// The aggregates whose values are requested, if the server orders rows; otherwise all.
     valued: Option<BTreeSet<usize>>,
@@ -75,19 +74,13 @@ pub(crate) struct Requests<'a> {
 
 impl<'a> Requests<'a> {
     /// Without any group, for a table of some rows under a set with some slots.
-    pub(crate) fn new(
-        query: &'a Query,
-        schema: &Schema,
-        modulus: PrimePower,
-        (rows, slots): (usize, usize),
-    ) -> Self {
+    pub(crate) fn new(query: &'a Query, schema: &Schema, modulus: PrimePower, room: Room) -> Self {
         let valued = query.orders_groups().then(|| query.valued());
         Requests {
             query,
             schema: schema.clone(),
             width: schema.fields().len(),
-            rows,
-            slots,
+            room,
             modulus,
             valued,
             known: HashMap::new(),
@@ -117,7 +110,7 @@ impl<'a> Requests<'a> {
                 continue;
             }
             let (place, exists) = match aggregate.fold {
-                Fold::Quantile(_) => self.middle(aggregate, mask)?,
+                Fold::Quantile(_) => self.middle((i, aggregate), mask)?,
                 _ => self.extreme(i, aggregate, mask)?,
             };
             places.insert(i, place);
@@ -220,9 +213,12 @@ impl<'a> Requests<'a> {
             ));
         }
         let found = &mut self.extremes[of].1;
-        if found.whens.len() == self.slots {
+        if found.whens.len() == self.room.slots {
             return Err(TablesError::unsupported(
-                &format!("min and max, ordered by the server, of more than {} groups", self.slots),
+                &format!(
+                    "min and max, ordered by the server, of more than {} groups",
+                    self.room.slots
+                ),
                 "the set has no slot for each group: ask for fewer groups, use a set with more \
                  slots, or leave it to the reader: ordered by the reader",
             ));
@@ -236,10 +232,11 @@ impl<'a> Requests<'a> {
     /// the rows in the middle.
     fn middle(
         &mut self,
-        aggregate: &Aggregate,
+        (of, aggregate): (usize, &Aggregate),
         mask: Condition,
     ) -> Result<(Place, Place), TablesError> {
-        check_ranked(self.rows, self.slots)?;
+        let when = both(self.query.filter.clone(), mask);
+        self.room.check_ranked(&when, &self.schema)?;
         if self.rankings.len() == MOST_RANKINGS {
             return Err(TablesError::unsupported(
                 &format!("more than {MOST_RANKINGS} medians, ordered by the server"),
@@ -247,8 +244,7 @@ impl<'a> Requests<'a> {
             ));
         }
         let lower = self.width + self.rankings.iter().map(Ranking::columns).sum::<usize>();
-        let when = both(self.query.filter.clone(), mask);
-        self.rankings.push(Ranking::middle(aggregate, &self.schema, when)?);
+        self.rankings.push(Ranking::middle((of, aggregate), &self.schema, when)?);
         self.schema = with_truths(&self.schema.at(0..self.width), &self.rankings)?;
         let values = [lower, lower + 1].map(|i| self.sum(truth(i), &aggregate.value));
         let [lower_value, upper_value] = values;

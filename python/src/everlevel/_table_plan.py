@@ -37,7 +37,8 @@ class Plan:
     ``ordered_by``: who puts the rows in order that ``min``, ``max``, ``median`` and ``order by …
     limit`` are about. The ``"reader"`` does so with all rows that meet the condition, which the
     server lists; a ``"server"`` has to bootstrap, and tells the answer alone: least and greatest
-    values of tables of any length, medians and first rows of tables of up to 128 rows.
+    values of tables of any length, medians and first rows of tables of up to 128 rows, or of
+    groups that public columns tell apart, of up to 128 rows in sequence each.
     """
 
     __slots__ = ("_text", "_facts")

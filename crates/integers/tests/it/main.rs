@@ -26,6 +26,7 @@ mod products;
 mod program;
 mod ranges;
 mod refused;
+mod sets;
 mod sums;
 mod totals;
 mod unary;

@@ -10,7 +10,6 @@ use everlevel_integers::{Column, Encoded, ciphertext_bytes, no_op_session};
 use everlevel_scheme::SchemeError;
 use serde::Serialize;
 
-use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::kept::Kept;
@@ -101,25 +100,6 @@ pub(crate) fn pretended<C>(
     schema.fields().iter().map(column).collect()
 }
 
-/// Whether public columns may decide that a condition has the value `wanted` for a row.
-fn decides(condition: &Condition, wanted: bool, public: &dyn Fn(&usize) -> bool) -> bool {
-    let parts = |all: &[Condition], every: bool| {
-        let mut found = all.iter().map(|c| decides(c, wanted, public));
-        if every { found.all(|x| x) } else { found.any(|x| x) }
-    };
-    match condition {
-        Condition::Constant(value) => *value == wanted,
-        Condition::And(all) => parts(all, wanted),
-        Condition::Or(any) => parts(any, !wanted),
-        Condition::Not(c) => decides(c, !wanted, public),
-        Condition::Within { .. } | Condition::Indexed(..) | Condition::Compare(..) => {
-            let mut columns = BTreeSet::new();
-            condition.columns(&mut columns);
-            columns.iter().all(public)
-        }
-    }
-}
-
 /// The least codes of each column of a schema, for `rows` rows.
 pub(crate) fn least(schema: &Schema, rows: usize) -> Vec<Vec<i128>> {
     schema.fields().iter().map(|field| vec![field.bounds().0; rows]).collect()
@@ -141,7 +121,7 @@ impl Plan {
     pub fn passes_over(&self) -> bool {
         let fields = self.schema().fields();
         let public = |place: &usize| fields.get(*place).is_some_and(Field::is_public);
-        decides(&self.query().filter, false, &public)
+        self.query().filter.may_be_decided(false, &public)
     }
 
     /// The columns that the plan reads, at least one for the number of rows, and those of its
@@ -229,7 +209,8 @@ impl Plan {
         let (mut columns, mut answer) = (Vec::new(), Vec::new());
         let mut kept = Some(Kept::new(&layout));
         for batch in 0..layout.batches() {
-            let mut runner = Runner::new(&ints, &schema, &layout, batch).beginning(&starts);
+            let runner = Runner::new(&ints, &schema, &layout, batch).beginning(&starts);
+            let mut runner = runner.pretending();
             // What a block takes, and how many of its ciphertexts are bootstrapped.
             let mut add = |columns: &[Column<_>], length: usize| -> Result<_, TablesError> {
                 let least = least(&schema, length);

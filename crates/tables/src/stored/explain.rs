@@ -6,6 +6,7 @@ use everlevel::Params;
 use serde::Serialize;
 
 use crate::error::TablesError;
+use crate::order::MOST_RANKED;
 use crate::plan::Plan;
 use crate::query::{Fold, OrderedBy};
 use crate::stored::cost::{ConditionStart, Costed, PlanCost};
@@ -52,9 +53,10 @@ pub struct Explanation {
     pub server_learns: String,
     /// What the reader learns: the holder of the secret key.
     pub reader_learns: String,
-    /// Notes on comparisons that hold for no row, and on indexes with which the query takes at
-    /// least a fifth fewer key switches, for a table that is larger by the stated bytes, or by
-    /// twice as many if it is encrypted with the public key.
+    /// Notes on comparisons that hold for no row, on sets of rows that public columns tell apart,
+    /// of which the cost is that of the largest that are ranked, and on indexes with which the
+    /// query takes at least a fifth fewer key switches, for a table that is larger by the stated
+    /// bytes, or by twice as many if it is encrypted with the public key.
     pub notes: Vec<String>,
 }
 
@@ -75,6 +77,15 @@ impl Plan {
             names.dedup();
             names
         };
+        // Sets of rows that public columns tell apart are ranked as far as these reach.
+        let apart = !self.layout(params, rows)?.1.passes.is_empty();
+        let counted = apart.then(|| {
+            format!(
+                "the cost is that of sets of {MOST_RANKED} rows in sequence, the most that are \
+                 ranked: of rows that are nearer to each other fewer are compared, and a server \
+                 refuses a table in which rows of a set are further apart"
+            )
+        });
         let mut indexes = query.index_columns(schema).into_iter().filter(|_| !by_digits);
         let advice = self.advice(params, rows, &cost).map(|advice| advice.to_string());
         let mut read = query.columns().into_iter().filter(|place| *place < schema.fields().len());
@@ -87,7 +98,7 @@ impl Plan {
             "the query with its constants{}, the schema with its bounds and categories, that \
              there are {rows} rows, when it was asked; of the encrypted columns nothing{}",
             if encrypted_constants.is_empty() { "" } else { ", but for those that are encrypted" },
-            of_rows(&public_columns_read, self.passes_over()),
+            of_rows(&public_columns_read, self.passes_over(), apart),
         );
         let reader_learns = match &query.listed {
             Some(columns) => {
@@ -142,13 +153,13 @@ impl Plan {
             cost,
             server_learns,
             reader_learns,
-            notes: self.notes().iter().cloned().chain(advice).collect(),
+            notes: self.notes().iter().cloned().chain(counted).chain(advice).collect(),
         })
     }
 }
 
 /// What a server learns about the rows of a table with these public columns.
-fn of_rows(public: &[String], passes_over: bool) -> String {
+fn of_rows(public: &[String], passes_over: bool, apart: bool) -> String {
     if public.is_empty() {
         return ", not even how many rows are meant: it does the same for all data".into();
     }
@@ -158,8 +169,13 @@ fn of_rows(public: &[String], passes_over: bool) -> String {
     } else {
         ""
     };
+    let apart = if apart {
+        "; how far apart the rows of a group are the time of the answer shows to others"
+    } else {
+        ""
+    };
     let public = public.join(", ");
-    format!("; it has {public} in the clear, and which rows meet conditions on them{passed}")
+    format!("; it has {public} in the clear, and which rows meet conditions on them{passed}{apart}")
 }
 
 /// A number of bytes in the largest unit in which it is at least 1.

@@ -166,7 +166,8 @@ impl Plan {
         let count = layout.block_count();
         let mut kept = Some(Kept::new(&layout));
         for batch in 0..layout.batches() {
-            let mut runner = Runner::new(&ints, &schema, &layout, batch).beginning(starts);
+            let runner = Runner::new(&ints, &schema, &layout, batch).beginning(starts);
+            let mut runner = runner.pretending();
             for (block, rows) in layout.blocks().enumerate() {
                 if (2..count.saturating_sub(1)).contains(&block) {
                     runner.skip();

@@ -1,6 +1,7 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
 mod answers;
+mod apart;
 mod ask_random;
 mod ask_sql;
 mod batches;
