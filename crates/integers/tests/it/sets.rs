@@ -60,7 +60,7 @@ fn check(bench: &Bench, kind: Type, of: &[Option<usize>], most: usize) {
 fn entries_are_ranked_in_their_sets() {
     let bench = Bench::new(SET);
     let six = |i: usize| (i % 11 != 4).then_some((i + 3) / 6);
-    let mixed = |i: usize| (i % 5 != 0).then_some(i / 8 * 2 + i % 2);
+    let mixed = |i: usize| (!i.is_multiple_of(5)).then_some(i / 8 * 2 + i % 2);
     check(&bench, Type::U8, &(0..1100).map(six).collect::<Vec<_>>(), 128);
     check(&bench, Type::I16, &(0..60).map(mixed).collect::<Vec<_>>(), 8);
     check(&bench, Type::ranged(1000, 1005).unwrap(), &[Some(3); 40], 64);
