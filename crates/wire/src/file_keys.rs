@@ -16,12 +16,13 @@ use rand_core::CryptoRng;
 
 use crate::cache::Cache;
 use crate::error::WireError;
-use crate::file::{Existing, Pending, io_error, read_at};
+use crate::file::{Existing, Pending, io_error};
 use crate::format::{Entry, HEADER_BYTES, Layout, Owners, encode_head};
 use crate::id::{ParamsId, digest};
 use crate::key_record::{Body, KeyRecord, Purpose};
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
+use crate::parts::FileParts;
 use crate::server_keys::SizeReport;
 use crate::summary::Metadata;
 use crate::summary::Summary;
@@ -183,6 +184,8 @@ pub struct FileKeys {
     layout: Layout,
     records: Vec<KeyRecord>,
     cache: Cache<Loaded>,
+    /// Memory for parts of records, as many as were read at the same time.
+    buffers: Mutex<Vec<Vec<u8>>>,
     /// Whether uniform halves stay seeds ([`ReadOptions::seeded_keys`]).
     seeded: bool,
 }
@@ -220,6 +223,7 @@ impl FileKeys {
             layout,
             records,
             cache: Cache::new(cache_bytes),
+            buffers: Mutex::default(),
             seeded: options.seeded_keys,
         })
     }
@@ -263,20 +267,24 @@ impl FileKeys {
     /// # Errors
     /// A damaged record, and errors of the file system.
     pub fn verify(&self) -> Result<(), WireError> {
-        (0..self.records.len()).try_for_each(|i| self.record(i).map(drop))
+        (0..self.records.len()).try_for_each(|i| self.checked(i, |_| Ok(())))
     }
 
-    /// The bytes of a record, whose length is what the parameters say.
-    fn record(&self, i: usize) -> Result<Vec<u8>, WireError> {
-        let range = self.layout.entries[i].1.clone();
-        let mut bytes = vec![0; (range.end - range.start) as usize];
-        {
-            let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            let read = read_at(&file, &mut bytes, range.start);
-            read.map_err(|e| io_error(&self.path, &e))?;
-        }
-        self.layout.verify(i, &bytes)?;
-        Ok(bytes)
+    /// What is read of a record, whose length is what the parameters say. That its bytes are
+    /// damaged is told first, whatever was made of them.
+    fn checked<T>(
+        &self,
+        i: usize,
+        read: impl FnOnce(&mut FileParts<'_>) -> Result<T, WireError>,
+    ) -> Result<T, WireError> {
+        let buffers = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let (record, buffer) = (self.layout.entries[i].1.clone(), buffers().pop());
+        let mut parts = FileParts::new(&self.file, &self.path, record, buffer.unwrap_or_default());
+        let read = read(&mut parts);
+        let (checksum, buffer) = parts.finish()?;
+        buffers().push(buffer);
+        self.layout.expect_checksum(i, checksum)?;
+        read
     }
 
     fn switch(&self, purpose: Purpose) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
@@ -284,8 +292,9 @@ impl FileKeys {
             return Ok(None);
         };
         let load = || {
-            let bytes = self.record(i)?;
-            let key = self.records[i].read_switch(&self.params, &bytes, self.seeded)?;
+            let record = &self.records[i];
+            let key =
+                self.checked(i, |bytes| record.switch_of(&self.params, bytes, self.seeded))?;
             let bytes = key.memory_bytes();
             Ok((Loaded::Switch(Arc::new(key)), bytes))
         };
@@ -342,12 +351,17 @@ impl EvalKeys for FileKeys {
         let load = || {
             let (mut encapsulation, mut sparse) = (None, Vec::new());
             for (i, record) in self.records.iter().enumerate().skip(first) {
-                let bytes = self.record(i)?;
                 match record.purpose {
-                    Purpose::Sparse(_) => sparse.push(record.read_sparse(&self.params, &bytes)?),
+                    Purpose::Sparse(_) => {
+                        let read =
+                            |bytes: &mut FileParts<'_>| record.sparse_of(&self.params, bytes);
+                        sparse.push(self.checked(i, read)?);
+                    }
                     _ => {
-                        encapsulation =
-                            Some(record.read_switch(&self.params, &bytes, self.seeded)?)
+                        let read = |bytes: &mut FileParts<'_>| {
+                            record.switch_of(&self.params, bytes, self.seeded)
+                        };
+                        encapsulation = Some(self.checked(i, read)?);
                     }
                 }
             }

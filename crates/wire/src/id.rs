@@ -56,6 +56,11 @@ pub(crate) fn digest(parts: &[&[u8]]) -> [u8; 16] {
     for part in parts {
         hasher.update(part);
     }
+    first_bytes(&hasher)
+}
+
+/// The first 16 bytes of the hash so far.
+pub(crate) fn first_bytes(hasher: &blake3::Hasher) -> [u8; 16] {
     let mut out = [0; 16];
     out.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
     out

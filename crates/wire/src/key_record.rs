@@ -9,6 +9,7 @@ use everlevel_scheme::{KeyPlan, Level, Params};
 use crate::ciphertexts::SEED_BYTES;
 use crate::error::WireError;
 use crate::format::{Layout, Planned};
+use crate::parts::Source;
 use crate::poly::{poly_len, read_poly, write_poly};
 use crate::reader::Reader;
 
@@ -195,10 +196,21 @@ impl KeyRecord {
         bytes: &[u8],
         seeded: bool,
     ) -> Result<SwitchingKey, WireError> {
+        self.check_bytes(params, bytes)?;
+        self.switch_of(params, &mut Reader::new(bytes), seeded)
+    }
+
+    /// [`KeyRecord::read_switch`] of as many bytes as [`KeyRecord::length`] says.
+    pub(crate) fn switch_of(
+        &self,
+        params: &Params,
+        bytes: &mut impl Source,
+        seeded: bool,
+    ) -> Result<SwitchingKey, WireError> {
         let gadget = self.gadget(params).ok_or_else(|| {
             WireError::malformed("record of server keys", "a switching key", "a ciphertext")
         })?;
-        let (seed, firsts) = self.read_parts(params, bytes)?;
+        let (seed, firsts) = self.parts(params, bytes)?;
         let key = match seeded && self.purpose != Purpose::Encapsulation {
             true => SwitchingKey::seeded_from_parts(params, gadget, self.basis, seed, firsts),
             false => SwitchingKey::from_parts(params, gadget, self.basis, seed, firsts),
@@ -212,22 +224,38 @@ impl KeyRecord {
         params: &Params,
         bytes: &[u8],
     ) -> Result<(Poly<Eval>, [u8; SEED_BYTES]), WireError> {
-        let (seed, firsts) = self.read_parts(params, bytes)?;
+        self.check_bytes(params, bytes)?;
+        self.sparse_of(params, &mut Reader::new(bytes))
+    }
+
+    /// [`KeyRecord::read_sparse`] of as many bytes as [`KeyRecord::length`] says.
+    pub(crate) fn sparse_of(
+        &self,
+        params: &Params,
+        bytes: &mut impl Source,
+    ) -> Result<(Poly<Eval>, [u8; SEED_BYTES]), WireError> {
+        let (seed, firsts) = self.parts(params, bytes)?;
         let parts = firsts.into_iter().next().zip(seed);
         parts.ok_or_else(|| {
             WireError::malformed("bootstrapping key", "a seed and a polynomial", "less")
         })
     }
 
-    fn read_parts(&self, params: &Params, bytes: &[u8]) -> Result<Parts, WireError> {
-        let (count, basis) = self.shape(params);
+    fn check_bytes(&self, params: &Params, bytes: &[u8]) -> Result<(), WireError> {
         if bytes.len() != self.length(params) {
             return Err(WireError::malformed("bytes of a key", self.length(params), bytes.len()));
         }
-        let mut body = Reader::new(bytes);
-        let seed = if seed_bytes(params) > 0 { Some(body.array()?) } else { None };
+        Ok(())
+    }
+
+    fn parts(&self, params: &Params, bytes: &mut impl Source) -> Result<Parts, WireError> {
+        let (count, basis) = self.shape(params);
+        let seed = match seed_bytes(params) {
+            0 => None,
+            _ => Some(bytes.next(SEED_BYTES, |seed| Reader::new(seed).array())?),
+        };
         let each = poly_len(params.ring(), basis);
-        let mut next = || read_poly(params.cpu(), basis, body.take(each)?);
+        let mut next = || bytes.next(each, |first| read_poly(params.cpu(), basis, first));
         let firsts = (0..count).map(|_| next()).collect::<Result<_, _>>()?;
         Ok((seed, firsts))
     }

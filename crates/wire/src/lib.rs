@@ -52,6 +52,7 @@ mod options;
 mod pack;
 mod packed;
 pub mod params;
+mod parts;
 mod placed;
 mod places;
 pub mod plaintexts;

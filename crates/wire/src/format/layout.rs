@@ -244,7 +244,12 @@ impl Layout {
 
     /// Passes the bytes of a record if its checksum matches.
     pub(crate) fn verify(&self, i: usize, record: &[u8]) -> Result<(), WireError> {
-        if digest(&[record]) != self.entries[i].0.checksum {
+        self.expect_checksum(i, digest(&[record]))
+    }
+
+    /// Passes the checksum that a record has.
+    pub(crate) fn expect_checksum(&self, i: usize, found: [u8; 16]) -> Result<(), WireError> {
+        if found != self.entries[i].0.checksum {
             return Err(WireError::Checksum { part: format!("record {i}") });
         }
         Ok(())
