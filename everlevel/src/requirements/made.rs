@@ -21,6 +21,8 @@ const LONGEST_BASE: u32 = 96;
 /// How much longer than the least a q0 is tried in the search for the largest exponent: beyond 50
 /// bits some sizes have no pair of primes.
 const SEARCHED_BITS: u32 = 16;
+/// How many sizes of q0 are tried to find out whether a ring has room for any.
+const ROOMIEST: usize = 2;
 
 /// A specification over a ring, with the usual values for everything that is not chosen.
 fn base_spec(
@@ -102,7 +104,7 @@ pub(super) fn leveled_set(
 /// weight of a sparse secret that is secure at q0 R, the smallest q0 that works, and the largest
 /// modulus with 128 bits of security.
 pub(super) fn bootstrapped_set(p: u64, r: u32, place: &Place) -> Option<KeyPlanner> {
-    bootstrapped_within(p, r, place, LONGEST_BASE)
+    Trials::new(p, r, place, LONGEST_BASE)?.first()
 }
 
 /// The largest exponent below `r` for which a set that bootstraps is made over a ring, if one is
@@ -111,7 +113,7 @@ pub(super) fn largest_exponent(p: u64, r: u32, place: &Place) -> Option<u32> {
     let (mut made, mut refused) = (0, r);
     while refused - made > 1 {
         let middle = made + (refused - made) / 2;
-        match bootstrapped_within(p, middle, place, SEARCHED_BITS) {
+        match Trials::new(p, middle, place, SEARCHED_BITS).and_then(|trials| trials.first()) {
             Some(_) => made = middle,
             None => refused = middle,
         }
@@ -119,57 +121,110 @@ pub(super) fn largest_exponent(p: u64, r: u32, place: &Place) -> Option<u32> {
     (made > 0).then_some(made)
 }
 
-/// As [`bootstrapped_set`], with a q0 at most `longer` bits longer than the least.
-fn bootstrapped_within(p: u64, r: u32, place: &Place, longer: u32) -> Option<KeyPlanner> {
-    let limit = largest_modulus(place.degree, 128.0 + MARGIN_BITS)?;
-    let (word_bits, special) = match place.degree {
-        ..=16384 => (45, 1),
-        16385..=32768 => (50, 2),
-        32769..=65535 => (50, 4),
-        _ => (50, 5),
-    };
-    let bits = (p as f64).log2();
-    let message_bits = bits * f64::from(r);
-    let removed_bits = bits * f64::from(raised(p, place, WEIGHTS[0])?.removed_digits());
-    // No less holds what the key switch to the sparse secret leaves.
-    let least = (message_bits + 18.0).max(message_bits + removed_bits + 8.0).max(30.0) as u32;
-    let spec = |name: String, sparse_weight: usize, base_bits: u32| {
-        let mut spec = base_spec(name, p, r, place, word_bits, base_bits, special);
+/// The sets that bootstrap integers modulo p^r over a ring, by the size of q0 and the weight of the
+/// sparse secret.
+struct Trials<'a> {
+    p: u64,
+    r: u32,
+    place: &'a Place,
+    /// log2 of the largest modulus QP.
+    limit: f64,
+    word_bits: u32,
+    special: usize,
+    /// The sizes of q0 in bits, ascending.
+    bases: Vec<u32>,
+}
+
+impl<'a> Trials<'a> {
+    /// Those with a q0 at most `longer` bits longer than the least; none if the ring has no modulus
+    /// with 128 bits of security, or if the overflow has too many digits.
+    fn new(p: u64, r: u32, place: &'a Place, longer: u32) -> Option<Self> {
+        let (word_bits, special) = match place.degree {
+            ..=16384 => (45, 1),
+            16385..=32768 => (50, 2),
+            32769..=65535 => (50, 4),
+            _ => (50, 5),
+        };
+        let bits = (p as f64).log2();
+        let message_bits = bits * f64::from(r);
+        let removed_bits = bits * f64::from(raised(p, place, WEIGHTS[0])?.removed_digits());
+        // No less holds what the key switch to the sparse secret leaves.
+        let least = (message_bits + 18.0).max(message_bits + removed_bits + 8.0).max(30.0) as u32;
+        Some(Trials {
+            p,
+            r,
+            place,
+            limit: largest_modulus(place.degree, 128.0 + MARGIN_BITS)?,
+            word_bits,
+            special,
+            bases: (least..=LONGEST_BASE.min(least + longer)).step_by(4).collect(),
+        })
+    }
+
+    fn spec(&self, prefix: &str, sparse_weight: usize, base_bits: u32) -> Option<ParamsSpec> {
+        let Trials { p, r, place, word_bits, .. } = *self;
+        let name = format!("{prefix}plan-{p}e{r}-{}-unlimited", place.label);
+        let mut spec = base_spec(name, p, r, place, word_bits, base_bits, self.special);
         spec.fine_bits = vec![word_bits - 3, word_bits - 6, word_bits - 11, word_bits - 13];
-        spec.words = words_left(&spec, limit).max(0.0) as usize;
+        spec.words = words_left(&spec, self.limit).max(0.0) as usize;
         spec.bootstrap = Some(raised(p, place, sparse_weight)?);
         Some(spec)
-    };
-    let name = format!("plan-{p}e{r}-{}-unlimited", place.label);
-    // A set on trial is named insecure, so that it can be made without an estimate of its security.
-    let trial = |sparse_weight: usize, base_bits: u32| {
-        let spec = spec(format!("insecure_{name}"), sparse_weight, base_bits)?;
-        Params::new(spec, OptIn::InsecureResearch).ok()
-    };
-    let works = |params: &Params| {
-        KeyPlanner::new(params).ok().filter(|planner| planner.multiplications_after() > 0)
-    };
-    // A weight that is not secure at a q0 is not secure at a longer one.
-    let mut lightest = 0;
-    for base_bits in (least..=LONGEST_BASE.min(least + longer)).step_by(4) {
-        // Heavier secrets leave less capacity, and estimates of security take much longer than to
-        // find out whether the lightest one that may be secure leaves any.
-        let Some(first) = trial(WEIGHTS[lightest], base_bits) else { continue };
-        if works(&first).is_none() {
-            continue;
-        }
-        let secure = |i: &usize| {
-            trial(WEIGHTS[*i], base_bits)
-                .is_some_and(|params| has_security(&params, 128.0 + MARGIN_BITS))
-        };
-        lightest = (lightest..WEIGHTS.len()).find(secure)?;
-        let spec = spec(name.clone(), WEIGHTS[lightest], base_bits)?;
-        let params = Params::new(spec, OptIn::SecureOnly).ok();
-        if let Some(planner) = params.and_then(|params| works(&params)) {
-            return Some(planner);
-        }
     }
-    None
+
+    /// A set on trial, which is named insecure so that it can be made without an estimate of its
+    /// security.
+    fn trial(&self, sparse_weight: usize, base_bits: u32) -> Option<Params> {
+        let spec = self.spec("insecure_", sparse_weight, base_bits)?;
+        Params::new(spec, OptIn::InsecureResearch).ok()
+    }
+
+    /// log2 of Q, but for what primes differ from their sizes.
+    fn modulus_bits(&self, base_bits: u32) -> u32 {
+        let words = |spec: ParamsSpec| spec.words as u32 * self.word_bits;
+        base_bits + self.spec("", WEIGHTS[0], base_bits).map_or(0, words)
+    }
+
+    /// Whether a set can be expected at all: by the q0 with which Q is longest, and the lightest
+    /// secret. Most rings are too small for a large p^r, and so are all sizes of q0.
+    fn has_room(&self) -> bool {
+        let mut bases = self.bases.clone();
+        bases.sort_by_key(|&bits| std::cmp::Reverse((self.modulus_bits(bits), bits)));
+        let found = bases.iter().filter_map(|&bits| self.trial(WEIGHTS[0], bits)).take(ROOMIEST);
+        found.map(|params| working(&params)).any(|planner| planner.is_some())
+    }
+
+    /// The secure set with the smallest q0 that works.
+    fn first(&self) -> Option<KeyPlanner> {
+        if !self.has_room() {
+            return None;
+        }
+        // A weight that is not secure at a q0 is not secure at a longer one.
+        let mut lightest = 0;
+        for &base_bits in &self.bases {
+            // Heavier secrets leave less capacity, and estimates of security take much longer than
+            // to find out whether the lightest one that may be secure leaves any.
+            let Some(first) = self.trial(WEIGHTS[lightest], base_bits) else { continue };
+            if working(&first).is_none() {
+                continue;
+            }
+            let secure = |i: &usize| {
+                self.trial(WEIGHTS[*i], base_bits)
+                    .is_some_and(|params| has_security(&params, 128.0 + MARGIN_BITS))
+            };
+            lightest = (lightest..WEIGHTS.len()).find(secure)?;
+            let spec = self.spec("", WEIGHTS[lightest], base_bits)?;
+            let params = Params::new(spec, OptIn::SecureOnly).ok();
+            if let Some(planner) = params.and_then(|params| working(&params)) {
+                return Some(planner);
+            }
+        }
+        None
+    }
+}
+
+/// The dry run of a bootstrapping after which there is room for a multiplication.
+fn working(params: &Params) -> Option<KeyPlanner> {
+    KeyPlanner::new(params).ok().filter(|planner| planner.multiplications_after() > 0)
 }
 
 /// Encapsulation by a sparse secret of this weight, with enough digits for its overflow: in the

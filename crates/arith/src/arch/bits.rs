@@ -5,8 +5,8 @@ use core::arch::x86_64::*;
 use super::avx2::Avx2;
 use super::avx512::Avx512;
 use super::lanes::Lanes;
+use super::portable_bits::unpack_residues_from;
 use super::vector::put;
-use crate::bits::unpack_residues_from;
 use crate::modulus::Modulus;
 
 /// Residues that take whole bytes together, whatever their width: as many bytes as one has bits.

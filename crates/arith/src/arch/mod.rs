@@ -2,6 +2,7 @@
 //! the kernels, portable ones and vector ones written once over [`lanes::Lanes`].
 
 pub(crate) mod portable;
+mod portable_bits;
 pub(crate) mod residues;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! The kernels in plain integer code: the oracle of the vector bodies, and what finishes the ends
 //! of their slices.
 
-pub(crate) use crate::bits::unpack_residues;
+pub(crate) use super::portable_bits::unpack_residues;
 use crate::modulus::{Modulus, wide_product};
 use crate::packed::residue_at;
 
