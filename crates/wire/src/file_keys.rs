@@ -15,6 +15,7 @@ use everlevel_scheme::{KeyId, KeyPlan, Params, SchemeError};
 use rand_core::CryptoRng;
 use rayon::prelude::*;
 
+use crate::buffer::Buffer;
 use crate::cache::Cache;
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
@@ -186,7 +187,7 @@ pub struct FileKeys {
     records: Vec<KeyRecord>,
     cache: Cache<Loaded>,
     /// Memory for parts of records, as many as were read at the same time.
-    buffers: Mutex<Vec<Vec<u8>>>,
+    buffers: Mutex<Vec<Buffer>>,
     /// Whether uniform halves stay seeds ([`ReadOptions::seeded_keys`]).
     seeded: bool,
 }
