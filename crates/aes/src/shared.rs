@@ -1,6 +1,6 @@
 //! AES on states that have columns in common: the first rounds once for all of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use everlevel_scheme::{ExactScheme, Level, NextUse};
 use rayon::prelude::*;
@@ -94,8 +94,8 @@ impl SharedColumns {
 ///
 /// The first round and SubBytes of the second are computed for the bases, with three of the images
 /// of ShiftRows and MixColumns; each state takes the three other automorphisms of this map, and all
-/// later rounds. Of the 17 key switches of a round, a base takes 31 and a state 3 for the first two
-/// rounds, and the first ones are those with the most primes and digits.
+/// later rounds. So of the 34 key switches of both rounds, which have the most primes and digits, 31
+/// are those of bases.
 ///
 /// Columns are taken from bases by the diagonals of the map itself, which are cut for it: no
 /// product, no level, and no noise but that the bounds of both parts add up.
@@ -112,17 +112,15 @@ impl<S: ExactScheme> SharedRounds<S> {
     pub fn new(scheme: &S, level: Level) -> Result<Self, AesError> {
         let shape = scheme.slot_shape();
         let (embedding, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
-        let mut multiples = BTreeMap::new();
-        for (factor, columns) in Self::entries().into_iter().flatten().flatten() {
+        let multiple = |(factor, columns): (u8, Columns)| {
             let element = |byte: usize| {
                 let there = byte % 4 == 0 && columns >> (byte / 4) & 1 == 1;
                 embedding.element(if there { factor } else { 0 })
             };
-            if !multiples.contains_key(&(factor, columns)) {
-                let diagonal = scheme.diagonal(&line.diagonal(element), 1, level)?;
-                multiples.insert((factor, columns), diagonal);
-            }
-        }
+            Ok(((factor, columns), scheme.diagonal(&line.diagonal(element), 1, level)?))
+        };
+        let entries: BTreeSet<_> = Self::entries().into_iter().flatten().flatten().collect();
+        let multiples = entries.into_iter().map(multiple).collect::<Result<_, AesError>>()?;
         Ok(SharedRounds { multiples })
     }
 
