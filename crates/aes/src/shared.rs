@@ -22,7 +22,8 @@ type Columns = u8;
 /// byte of a block to column 0: of counters, that is the byte that changes most.
 const PARTS: [Columns; 2] = [0b0001, 0b1110];
 
-/// The bytes of a block that are in these columns after ShiftRows: byte r + 4c goes to column c - r.
+/// The bytes of a block that are in these columns after ShiftRows, which brings byte r + 4c to
+/// column c - r.
 fn bytes_of(columns: Columns) -> impl Iterator<Item = usize> {
     (0..16).filter(move |i| columns >> ((i / 4 + 4 - i % 4) % 4) & 1 == 1)
 }
@@ -94,7 +95,7 @@ impl SharedColumns {
 ///
 /// The first round and SubBytes of the second are computed for the bases, with three of the images
 /// of ShiftRows and MixColumns; each state takes the three other automorphisms of this map, and all
-/// later rounds. So of the 34 key switches of both rounds, which have the most primes and digits, 31
+/// later rounds. So 31 of the 34 key switches of both rounds, which have the most primes and digits,
 /// are those of bases.
 ///
 /// Columns are taken from bases by the diagonals of the map itself, which are cut for it: no
