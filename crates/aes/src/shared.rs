@@ -95,8 +95,8 @@ impl SharedColumns {
 ///
 /// The first round and SubBytes of the second are computed for the bases, with three of the images
 /// of ShiftRows and MixColumns; each state takes the three other automorphisms of this map, and all
-/// later rounds. So 31 of the 34 key switches of both rounds, which have the most primes and digits,
-/// are those of bases.
+/// later rounds. So 31 of the 34 key switches of both rounds are those of bases, and no others have
+/// as many primes and digits.
 ///
 /// Columns are taken from bases by the diagonals of the map itself, which are cut for it: no
 /// product, no level, and no noise but that the bounds of both parts add up.
