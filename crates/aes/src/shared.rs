@@ -1,7 +1,6 @@
 //! AES on states that have columns in common: the first rounds once for all of them.
 
-use std::collections::HashMap;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use everlevel_scheme::{ExactScheme, Level, NextUse};
 use rayon::prelude::*;
@@ -23,7 +22,8 @@ type Columns = u8;
 /// byte of a block to column 0: of counters, that is the byte that changes most.
 const PARTS: [Columns; 2] = [0b0001, 0b1110];
 
-/// The bytes of a block that are in these columns after ShiftRows: byte r + 4c goes to column c - r.
+/// The bytes of a block that are in these columns after ShiftRows, which brings byte r + 4c to
+/// column c - r.
 fn bytes_of(columns: Columns) -> impl Iterator<Item = usize> {
     (0..16).filter(move |i| columns >> ((i / 4 + 4 - i % 4) % 4) & 1 == 1)
 }
@@ -95,8 +95,8 @@ impl SharedColumns {
 ///
 /// The first round and SubBytes of the second are computed for the bases, with three of the images
 /// of ShiftRows and MixColumns; each state takes the three other automorphisms of this map, and all
-/// later rounds. Of the 17 key switches of a round, a base takes 31 and a state 3 for the first two
-/// rounds, and the first ones are those with the most primes and digits.
+/// later rounds. So 31 of the 34 key switches of both rounds are those of bases, and no others have
+/// as many primes and digits.
 ///
 /// Columns are taken from bases by the diagonals of the map itself, which are cut for it: no
 /// product, no level, and no noise but that the bounds of both parts add up.
@@ -113,16 +113,15 @@ impl<S: ExactScheme> SharedRounds<S> {
     pub fn new(scheme: &S, level: Level) -> Result<Self, AesError> {
         let shape = scheme.slot_shape();
         let (embedding, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
-        let mut multiples = BTreeMap::new();
-        for (factor, columns) in Self::entries().into_iter().flatten().flatten() {
+        let multiple = |(factor, columns): (u8, Columns)| {
             let element = |byte: usize| {
                 let there = byte.is_multiple_of(4) && columns >> (byte / 4) & 1 == 1;
                 embedding.element(if there { factor } else { 0 })
             };
-            if let Entry::Vacant(entry) = multiples.entry((factor, columns)) {
-                entry.insert(scheme.diagonal(&line.diagonal(element), 1, level)?);
-            }
-        }
+            Ok(((factor, columns), scheme.diagonal(&line.diagonal(element), 1, level)?))
+        };
+        let entries: BTreeSet<_> = Self::entries().into_iter().flatten().flatten().collect();
+        let multiples = entries.into_iter().map(multiple).collect::<Result<_, AesError>>()?;
         Ok(SharedRounds { multiples })
     }
 

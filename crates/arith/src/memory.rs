@@ -94,6 +94,21 @@ impl Block {
             })
             .collect()
     }
+
+    /// The bytes of all words.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: as for `deref`; a word is eight bytes, without padding.
+        unsafe {
+            std::slice::from_raw_parts(self.start.as_ptr().cast::<u8>(), size_of_val(&self[..]))
+        }
+    }
+
+    /// The same, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let length = size_of_val(&self[..]);
+        // SAFETY: as for `deref_mut`, and any eight bytes are a word.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast::<u8>(), length) }
+    }
 }
 
 impl Deref for Block {
@@ -126,6 +141,10 @@ mod tests {
             assert_eq!(block.as_ptr() as usize % 64, 0);
             block.fill(i as u64);
         }
+        blocks[1].bytes_mut()[8..16].fill(0xff);
+        assert_eq!((blocks[1][0], blocks[1][1], blocks[1][2]), (1, u64::MAX, 1));
+        assert_eq!((blocks[1].bytes().len(), blocks[1].bytes()[15]), (8000, 0xff));
+        blocks[1][1] = 1;
         let last = blocks.pop().unwrap();
         let value = blocks.len() as u64;
         assert!(blocks.iter().enumerate().all(|(i, b)| b.iter().all(|&x| x == i as u64)));

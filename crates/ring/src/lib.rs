@@ -56,7 +56,7 @@ pub use engine::{
 pub use error::RingError;
 #[doc(hidden)]
 pub use everlevel_arith::error_codes;
-pub use everlevel_arith::{Axes, Axis, Backend, Modulus, Selection, primes};
+pub use everlevel_arith::{Axes, Axis, Backend, Block, Modulus, Selection, primes};
 pub use gadget::{Gadget, KeyDigit};
 pub use galois::{EvaluationShift, GaloisElement};
 pub use galois_ring::GaloisRing;

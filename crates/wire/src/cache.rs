@@ -71,6 +71,11 @@ impl<T: Clone> Cache<T> {
         Ok(value)
     }
 
+    /// Bytes of values that can be kept beside those that are.
+    pub(crate) fn room(&self) -> u64 {
+        self.limit - self.usage().0
+    }
+
     /// Bytes kept, and how often a value was made.
     pub(crate) fn usage(&self) -> (u64, u64) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,6 +98,7 @@ mod tests {
             }
         }
         // Six of ten fit. If the least recently used one made room, none would ever hit.
+        assert_eq!(cache.room(), 0);
         let hits = 400 - cache.usage().1;
         assert!((180..=234).contains(&hits), "{hits} hits");
         // Other values are learnt.

@@ -13,7 +13,9 @@ use everlevel_ring::{Basis, GaloisElement};
 use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{KeyId, KeyPlan, Params, SchemeError};
 use rand_core::CryptoRng;
+use rayon::prelude::*;
 
+use crate::buffer::Buffer;
 use crate::cache::Cache;
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
@@ -185,7 +187,7 @@ pub struct FileKeys {
     records: Vec<KeyRecord>,
     cache: Cache<Loaded>,
     /// Memory for parts of records, as many as were read at the same time.
-    buffers: Mutex<Vec<Vec<u8>>>,
+    buffers: Mutex<Vec<Buffer>>,
     /// Whether uniform halves stay seeds ([`ReadOptions::seeded_keys`]).
     seeded: bool,
 }
@@ -259,6 +261,27 @@ impl FileKeys {
     /// read and expanded.
     pub fn cache_usage(&self) -> (u64, u64) {
         self.cache.usage()
+    }
+
+    /// Reads and expands the keys of a plan, several at the same time, as long as the cache has
+    /// space: for several threads that would otherwise each read the keys that all of them begin
+    /// with. Keys that are not in the file are left out, and those of bootstrapping.
+    ///
+    /// # Errors
+    /// [`SchemeError::UnreadableKey`].
+    pub fn preload(&self, plan: &KeyPlan) -> Result<(), SchemeError> {
+        let relin = plan.relin.keys().map(|gadget| Purpose::Relin(*gadget));
+        let galois = plan.galois.keys().map(|(g, gadget)| Purpose::Galois(*g, *gadget));
+        let purposes: Vec<Purpose> = relin.chain(galois).collect();
+        purposes.into_par_iter().try_for_each(|purpose| {
+            let found = self.records.iter().find(|record| record.purpose == purpose);
+            // Both halves as words take less than three times the bytes of the file.
+            let needed = |record: &KeyRecord| 3 * record.length(&self.params) as u64;
+            if found.is_none_or(|record| self.cache.room() < needed(record)) {
+                return Ok(());
+            }
+            self.switch(purpose).map(drop)
+        })
     }
 
     /// Reads the whole file and verifies every checksum. Keys verify their own whenever they are

@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arrays;
+mod buffer;
 mod cache;
 pub mod ciphertexts;
 pub mod columns;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use crate::buffer::Buffer;
 use crate::error::WireError;
 use crate::file::{io_error, read_at};
 use crate::id::first_bytes;
@@ -42,7 +43,7 @@ pub(crate) struct FileParts<'f> {
     /// Which bytes of the file are left of the record.
     left: Range<u64>,
     hasher: blake3::Hasher,
-    buffer: Vec<u8>,
+    buffer: Buffer,
 }
 
 impl<'f> FileParts<'f> {
@@ -51,7 +52,7 @@ impl<'f> FileParts<'f> {
         file: &'f Mutex<File>,
         path: &'f Path,
         record: Range<u64>,
-        buffer: Vec<u8>,
+        buffer: Buffer,
     ) -> Self {
         FileParts { file, path, left: record, hasher: blake3::Hasher::new(), buffer }
     }
@@ -62,11 +63,9 @@ impl<'f> FileParts<'f> {
         if count as u64 > found {
             return Err(WireError::Truncated { needed: count as u64, found });
         }
-        if self.buffer.len() < count {
-            self.buffer.resize(count, 0);
-        }
+        let room = self.buffer.room(count);
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        read_at(&file, &mut self.buffer[..count], start).map_err(|e| io_error(self.path, &e))?;
+        read_at(&file, room, start).map_err(|e| io_error(self.path, &e))?;
         self.left.start += count as u64;
         Ok(())
     }
@@ -75,11 +74,11 @@ impl<'f> FileParts<'f> {
     ///
     /// # Errors
     /// What the system refuses.
-    pub(crate) fn finish(mut self) -> Result<([u8; 16], Vec<u8>), WireError> {
+    pub(crate) fn finish(mut self) -> Result<([u8; 16], Buffer), WireError> {
         while !self.left.is_empty() {
             let count = (self.left.end - self.left.start).min(REST as u64) as usize;
             self.read(count)?;
-            self.hasher.update(&self.buffer[..count]);
+            self.hasher.update(self.buffer.bytes());
         }
         Ok((first_bytes(&self.hasher), self.buffer))
     }
@@ -92,7 +91,7 @@ impl Source for FileParts<'_> {
         read: impl FnOnce(&[u8]) -> Result<T, WireError> + Send,
     ) -> Result<T, WireError> {
         self.read(count)?;
-        let (bytes, hasher) = (&self.buffer[..count], &mut self.hasher);
+        let (bytes, hasher) = (self.buffer.bytes(), &mut self.hasher);
         let hash = || {
             hasher.update(bytes);
         };
@@ -116,7 +115,7 @@ mod tests {
         let (file, path) = (Mutex::new(file), Path::new("a test"));
         let (first, last) = (100, bytes.len() - 7);
         let record = &bytes[first..last];
-        let mut buffer = vec![9; 3];
+        let mut buffer = Buffer::default();
         for asked in [&[][..], &[32, 0, 1000], &[record.len()], &[record.len() - 1, 1]] {
             let mut parts = FileParts::new(&file, path, first as u64..last as u64, buffer);
             let mut at = 0;

@@ -8,8 +8,9 @@ use std::thread::Builder;
 
 use everlevel_ring::cpu::SharedBytes;
 
+use crate::buffer::Buffer;
 use crate::error::WireError;
-use crate::file::{io_error, read_bytes};
+use crate::file::io_error;
 use crate::record::Record;
 use crate::vector_file::VectorReader;
 
@@ -23,20 +24,20 @@ pub struct ReadAhead<T: Record> {
     reader: VectorReader<T>,
     /// What has not been asked for yet.
     order: VecDeque<Range<usize>>,
-    bytes: Receiver<Result<Vec<u8>, WireError>>,
+    bytes: Receiver<Result<Buffer, WireError>>,
     /// Memory that the thread may use again.
-    used: Sender<Vec<u8>>,
+    used: Sender<Buffer>,
 }
 
 /// Bytes that were read, whose memory goes back when nothing keeps them any more.
 struct Piece {
-    bytes: Vec<u8>,
-    used: Sender<Vec<u8>>,
+    bytes: Buffer,
+    used: Sender<Buffer>,
 }
 
 impl AsRef<[u8]> for Piece {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.bytes()
     }
 }
 
@@ -66,12 +67,12 @@ impl<T: Record> ReadAhead<T> {
         let failed = |e: std::io::Error| io_error(&reader.path, &e);
         let (mut file, path) = (reader.file.try_clone().map_err(failed)?, reader.path.clone());
         let (sender, bytes) = sync_channel(ahead);
-        let (used, free) = channel::<Vec<u8>>();
+        let (used, free) = channel::<Buffer>();
         let read = move || {
             for piece in pieces {
                 // Memory that was used before needs no fresh pages.
                 let mut bytes = free.try_recv().unwrap_or_default();
-                let read = read_bytes(&mut file, &path, &piece, &mut bytes).map(|()| bytes);
+                let read = bytes.read(&mut file, &path, &piece).map(|()| bytes);
                 let last = read.is_err();
                 if sender.send(read).is_err() || last {
                     return;

@@ -8,7 +8,7 @@ use everlevel_circuit::rotate_along;
 use everlevel_circuit::sums::PowerSum;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
-    Arithmetic, ExactScheme, Level, NextUse, NoOp, Params, Plaintext, SchemeError,
+    Arithmetic, ExactScheme, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, SchemeError,
 };
 use rayon::prelude::*;
 
@@ -205,13 +205,8 @@ pub(super) fn rehearse(
     levels: &[Level],
     states: usize,
 ) -> Result<(NoOp, [NoOpCiphertext; 2]), SuiteError> {
-    let (scheme, top) = (NoOp::blank(params), params.chain().top());
-    let mode = workload.mode(&[0; BLOCK])?;
-    let uploaded = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
-    let decryption = Decryption::new(&scheme, top, workload)?;
-    let keys = decryption.round_keys(&scheme, &vec![uploaded; ROUND_KEYS], levels)?;
-    let blocks = vec![([0; BLOCK], [0; BLOCK])];
-    let state = decryption.states(&scheme, &mode, &keys, &[blocks])?.swap_remove(0);
+    let scheme = NoOp::blank(params);
+    let state = rehearse_decryption(&scheme, workload, levels)?;
     let placement = Placement::new(workload, Layout::packed(params.slot_shape())?.blocks(), 0)?;
     let result = match workload.task {
         Task::Maximum => {
@@ -227,6 +222,31 @@ pub(super) fn rehearse(
         }
     };
     Ok((scheme, [state, result]))
+}
+
+/// A state that is decrypted on a scheme without values, which knows the keys of AES then.
+fn rehearse_decryption(
+    scheme: &NoOp,
+    workload: &Workload,
+    levels: &[Level],
+) -> Result<NoOpCiphertext, SuiteError> {
+    let params = scheme.params();
+    let decryption = Decryption::new(scheme, params.chain().top(), workload)?;
+    let uploaded = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
+    let keys = decryption.round_keys(scheme, &vec![uploaded; ROUND_KEYS], levels)?;
+    let (mode, blocks) = (workload.mode(&[0; BLOCK])?, vec![([0; BLOCK], [0; BLOCK])]);
+    Ok(decryption.states(scheme, &mode, &keys, &[blocks])?.swap_remove(0))
+}
+
+/// The server keys that AES needs.
+pub(super) fn decryption_keys(
+    params: &Params,
+    workload: &Workload,
+    levels: &[Level],
+) -> Result<KeyPlan, SuiteError> {
+    let scheme = NoOp::blank(params);
+    rehearse_decryption(&scheme, workload, levels)?;
+    Ok(scheme.key_plan())
 }
 
 /// Words that look random, for rehearsals.

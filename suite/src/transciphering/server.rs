@@ -14,7 +14,7 @@ use everlevel_wire::{
 use rand_core::Rng;
 use rayon::prelude::*;
 
-use super::circuit::{Decryption, InnerProduct};
+use super::circuit::{Decryption, InnerProduct, decryption_keys};
 use super::maximum::Maximum;
 use super::placement::Placement;
 use super::protocol::{
@@ -126,6 +126,10 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
         Ok::<_, SuiteError>((packed, mode, blocks, levels))
     })?;
     let decryption = steps.time("Plan", || Decryption::new(&evaluator, top, &workload))?;
+    steps.time("Load keys", || {
+        evaluator.keys().preload(&decryption_keys(&params, &workload, &levels)?)?;
+        Ok::<_, SuiteError>(())
+    })?;
     let keys = steps.time("Round keys", || decryption.round_keys(&evaluator, &packed, &levels))?;
     let states = steps
         .time("Encrypted computation", || decryption.states(&evaluator, &mode, &keys, &blocks))?;

@@ -210,6 +210,42 @@ fn seeded_keys_are_the_same_keys_in_half_of_the_memory() {
     }
 }
 
+#[test]
+fn keys_that_are_read_ahead_are_read_once() {
+    let mut party = Party::new("insecure_bgv-257-n8", 7);
+    party.plan.bootstrap = false;
+    let (_directory, path) = keys_file(&mut party);
+    let count = (party.plan.relin.len() + party.plan.galois.len()) as u64;
+    let file = FileKeys::open(&party.params, &path, 1 << 30).unwrap();
+    for _ in 0..2 {
+        file.preload(&party.plan).unwrap();
+        assert_eq!(file.cache_usage().1, count);
+    }
+    for gadget in party.plan.relin.keys() {
+        assert!(file.relin(*gadget).unwrap().is_some());
+    }
+    for (g, gadget) in party.plan.galois.keys() {
+        assert!(file.galois(*g, *gadget).unwrap().is_some());
+    }
+    assert_eq!(file.cache_usage().1, count);
+    // What the file lacks is no error, and what has no space is not read.
+    let more = party.plan.clone();
+    party.plan.galois.clear();
+    let (_other, path) = keys_file(&mut party);
+    let file = FileKeys::open(&party.params, &path, 1 << 30).unwrap();
+    file.preload(&more).unwrap();
+    assert_eq!(file.cache_usage().1, party.plan.relin.len() as u64);
+    let file = FileKeys::open(&party.params, &path, 100).unwrap();
+    file.preload(&more).unwrap();
+    assert_eq!(file.cache_usage(), (0, 0));
+    // Damage is.
+    let mut damaged = fs::read(&path).unwrap();
+    *damaged.last_mut().unwrap() ^= 0x10;
+    fs::write(&path, damaged).unwrap();
+    let file = FileKeys::open(&party.params, &path, 1 << 30).unwrap();
+    assert!(matches!(file.preload(&more), Err(SchemeError::UnreadableKey { .. })));
+}
+
 /// The server keys of a party in a file, which is removed with the directory.
 fn keys_file(party: &mut Party) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
