@@ -134,6 +134,6 @@ mod tests {
         // Behind the end of the file.
         let end = bytes.len() as u64;
         let parts = FileParts::new(&file, path, end - 1..end + 1, buffer);
-        assert_eq!(parts.finish().unwrap_err().code(), "wire.io");
+        assert_eq!(parts.finish().err().unwrap().code(), "wire.io");
     }
 }
