@@ -138,8 +138,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             };
             return Ok(Passing { set, kept: Some(found.clone()) });
         }
-        // Of s / 2: s (s + 1) / 2 and 1 - s^2, without large factors. The window of s / 2 is as wide
-        // as p, whose square a word does not hold for all p; those of both results are known.
+        // Of s / 2: s (s + 1) / 2 and 1 - s^2, without large factors. The window of s / 2 is as
+        // wide as p, whose square a word does not hold for all p; those of both results are known.
         let found = &Digit { low: -1, high: 1, pad: 0, ..found.clone() };
         let square = self.product(found, found)?;
         let bit = |x: Digit<_>, pad: bool| Digit { low: 0, high: 1, pad: i64::from(pad), ..x };

@@ -18,7 +18,7 @@ pub struct Sets {
     pub(crate) reach: usize,
 }
 
-/// Entries with another one of their set so many places behind them.
+/// Entries with another one of their set at a given distance behind them.
 pub(crate) struct Pairs {
     /// 1 for each entry whose other one is in the same row of slots, and 0 for others.
     pub(crate) within: Vec<i64>,

@@ -87,7 +87,7 @@ impl Pass {
     }
 
     /// Sets of 128 rows each, for rehearsals: no others take more operations, and none take other
-    /// keys. The first one is in both rows of `columns` slots, if there are so many rows.
+    /// keys. The first one is in both rows of `columns` slots, if there are more rows than that.
     pub(crate) fn pretended(&self, rows: usize, columns: usize) -> Result<Sets, TablesError> {
         let half = MOST_RANKED / 2;
         let start = match rows > columns {

@@ -10,8 +10,8 @@ use everlevel_ring::Block;
 use crate::error::WireError;
 use crate::file::io_error;
 
-/// From so many bytes on memory is on huge pages, where the system has them: fresh memory of common
-/// pages takes a fault for every 4 KiB, and longer than reading does.
+/// The bytes from which on memory is on huge pages, where the system has them: fresh memory of
+/// common pages takes a fault for every 4 KiB, and longer than reading does.
 const LARGE: usize = 1 << 21;
 
 /// As many bytes as were asked for last, in memory that only grows.
