@@ -1,7 +1,7 @@
 //! Construction of parameter sets for given requirements.
 
 use everlevel_scheme::noise::least_overflow_bound;
-use everlevel_scheme::params::{has_security, largest_modulus};
+use everlevel_scheme::params::largest_modulus;
 use everlevel_scheme::spec::BootstrapSpec;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 
@@ -209,7 +209,7 @@ impl<'a> Trials<'a> {
             }
             let secure = |i: &usize| {
                 self.trial(WEIGHTS[*i], base_bits)
-                    .is_some_and(|params| has_security(&params, 128.0 + MARGIN_BITS))
+                    .is_some_and(|params| params.has_security(128.0 + MARGIN_BITS))
             };
             lightest = (lightest..WEIGHTS.len()).find(secure)?;
             let spec = self.spec("", WEIGHTS[lightest], base_bits)?;

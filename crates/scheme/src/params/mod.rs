@@ -16,7 +16,7 @@ use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec,
 use security::MIN_SECURITY_BITS;
 
 pub use named::{names, ntru_names, spec, specs};
-pub use security::{KeySecurity, SecurityReport, has_security, largest_modulus};
+pub use security::{KeySecurity, SecurityReport, largest_modulus};
 
 /// Which parameter sets are accepted. Sets below 128 bits of security, and sets whose bootstrapping
 /// fails with a probability above 2^-40, require separate opt-ins.
@@ -229,6 +229,13 @@ impl Params {
     pub fn security(&self) -> &SecurityReport {
         let Inner { spec, chain, security, .. } = &*self.0;
         security.get_or_init(|| SecurityReport::of(spec, self.ring(), chain))
+    }
+
+    /// Whether every key certainly has more than this number of bits of security, which takes a
+    /// fraction of the time of [`Params::security`]. It may be `false` for a key with exactly this
+    /// number.
+    pub fn has_security(&self, bits: f64) -> bool {
+        SecurityReport::holds(self.spec(), self.ring(), self.chain(), bits)
     }
 
     /// Checks that the set has special primes, so that its servers can have keys.

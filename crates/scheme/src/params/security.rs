@@ -8,7 +8,6 @@ use everlevel_estimator::{Attack, CostModel, ntru};
 use everlevel_ring::{Ring, sample};
 use serde::Serialize;
 
-use super::Params;
 use crate::spec::{Assumption, Level, ModulusChain, ParamsSpec, SecretKind};
 
 /// The least security of every key of a set, in bits, unless the set is named insecure.
@@ -269,12 +268,6 @@ const KNOWN_TO_HOLD: [(usize, f64); 5] =
 fn is_known_to_hold(key: &Lwe) -> bool {
     let known = |&(degree, limit): &(usize, f64)| degree == key.dimension && key.log2_q <= limit;
     key.secret == Secret::Ternary && KNOWN_TO_HOLD.iter().any(known)
-}
-
-/// Whether every key of a set certainly has more than this number of bits, which takes a fraction
-/// of the time of [`Params::security`]. It may be `false` for a key with exactly this number.
-pub fn has_security(params: &Params, bits: f64) -> bool {
-    SecurityReport::holds(params.spec(), params.ring(), params.chain(), bits)
 }
 
 /// log2 of the largest modulus with at least `bits` bits of security for a uniform ternary secret
