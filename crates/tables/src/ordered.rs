@@ -105,6 +105,9 @@ impl<S: IntegerScheme> Block<'_, S> {
             };
             let x = match key.descending {
                 true => self.ints.sub(key.high, &x)?,
+                // The order is that of the number itself, whose digits may carry when bounds are
+                // subtracted that are no multiples of 16.
+                false if keys.len() == 1 && !matches!(mask, Mask::Some(_)) => x,
                 false => self.ints.sub(&x, key.low)?,
             };
             // At most what these digits hold, whatever the interval of a choice says.
