@@ -171,6 +171,7 @@ pub use everlevel_scheme::{Cost, Explanation, NextUse, Step};
 pub mod lab {
     pub use crate::evaluation::{
         EvaluationError, ModularInputs, ModularResult, TypedArray, TypedInputs, TypedProgram,
+        work_estimate,
     };
     pub use crate::keys::ServerEvaluator;
     pub use everlevel_bgv::{EvalKeys, Evaluator};

@@ -3,11 +3,13 @@
 //! these rules.
 
 mod error;
+mod lowest;
 mod modular;
 mod planned;
 mod typed;
 
 pub use error::EvaluationError;
+pub use lowest::work_estimate;
 pub use modular::{ModularInputs, ModularResult};
 pub use planned::TypedProgram;
 pub use typed::{TypedArray, TypedInputs};

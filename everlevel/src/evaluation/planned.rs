@@ -1,6 +1,5 @@
 //! The cost of a program on typed columns before there are keys or data.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
@@ -11,9 +10,9 @@ use everlevel_integers::{
 use everlevel_scheme::{Level, Params};
 
 use super::error::EvaluationError;
+use super::lowest::{either, lowest, refined};
 use crate::error::Error;
 use crate::plan::estimates::{best_of_secure, cost};
-use crate::plan::levels::{common, single};
 use crate::requirements::Minimize;
 
 /// A program with its public tables, and the columns that it will be run on.
@@ -91,19 +90,11 @@ impl TypedProgram<'_> {
     fn leveled(&self, rehearsal: &Rehearsal) -> Result<Estimate, ProgramError> {
         let params = rehearsal.params();
         let indexes = self.index_levels(params)?;
-        // The one that is there counts nothing yet.
-        let unused = Cell::new(true);
-        let rehearsed = |origin: Origin, levels: &[Level]| match unused.take() {
-            true => self.rehearsed(rehearsal, origin, levels, &indexes),
-            false => self.rehearsed(&rehearsal.again(), origin, levels, &indexes),
+        let rehearse = |rehearsal: &Rehearsal, origin: Origin, levels: &[Level]| {
+            self.rehearsed(rehearsal, origin, levels, &indexes)
         };
         let Some(stated) = self.levels else {
-            return common(
-                params,
-                self.types.len(),
-                |levels| rehearsed(Origin::Public, levels),
-                |levels| either(rehearsed, levels),
-            );
+            return lowest(rehearsal, self.types.len(), rehearse);
         };
         let named = |name: &&String| self.types.iter().any(|(other, _)| other == *name);
         if let Some(other) = stated.keys().find(|name| !named(name)) {
@@ -112,29 +103,20 @@ impl TypedProgram<'_> {
         }
         let top = params.chain().top();
         let level = |(name, _): &(String, Type)| stated.get(name).copied().unwrap_or(top);
-        either(rehearsed, &self.types.iter().map(level).collect::<Vec<_>>())
+        let levels: Vec<Level> = self.types.iter().map(level).collect();
+        either(|origin, levels| rehearse(&rehearsal.again(), origin, levels), &levels)
     }
 
     /// The same with lower levels for columns that are used late, unless levels are stated.
     fn refined(&self, found: Estimate, plans: &TablePlans) -> Estimate {
-        if self.levels.is_some() || found.bootstraps || self.types.len() < 2 {
+        if self.levels.is_some() {
             return found;
         }
-        let params = found.params.clone();
-        // What was planned is planned once more.
-        let Ok(indexes) = self.index_levels(&params) else { return found };
-        let Ok(rehearsal) = Rehearsal::new(&params, false) else { return found };
-        let rehearsal = rehearsal.with_plans(plans.clone());
-        let rehearsed = |origin: Origin, levels: &[Level]| {
-            self.rehearsed(&rehearsal.again(), origin, levels, &indexes)
-        };
+        let Ok(indexes) = self.index_levels(&found.params) else { return found };
         let names: Vec<&str> = self.types.iter().map(|(name, _)| name.as_str()).collect();
-        single(
-            found,
-            &names,
-            |levels| rehearsed(Origin::Public, levels),
-            |levels| either(rehearsed, levels),
-        )
+        refined(found, plans, &names, |rehearsal: &Rehearsal, origin, levels: &[Level]| {
+            self.rehearsed(rehearsal, origin, levels, &indexes)
+        })
     }
 
     /// The levels of the indexes of the columns; `None` for those without one.
@@ -178,17 +160,6 @@ impl TypedProgram<'_> {
         let found = Estimate::of_program(rehearsal, self.program, &columns, self.tables, blocks)?;
         Ok(found.with_seeded_keys(self.seeded_keys))
     }
-}
-
-/// The cost of columns that are encrypted with the public key, and the keys for those that are
-/// encrypted with either key: their products meet at other levels.
-fn either(
-    rehearsed: impl Fn(Origin, &[Level]) -> Result<Estimate, ProgramError>,
-    levels: &[Level],
-) -> Result<Estimate, ProgramError> {
-    let mut found = rehearsed(Origin::Public, levels)?;
-    found.keys = found.keys.merge(&rehearsed(Origin::Secret, levels)?.keys);
-    Ok(found)
 }
 
 /// The error of a program as a whole.
