@@ -114,9 +114,9 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "bench integers",
         &[
+            "everlevel bench integers --op table --type u8 --planned --threads 2",
             "everlevel bench integers --op lt --type u32 --values 2048 --side-by-side",
             "everlevel bench integers --op add --type u32 --exhausted --threads 2 --json",
-            "everlevel bench integers --op table --type u8 --indexed --threads 2",
         ],
     ),
     ("aes keygen", &["everlevel aes keygen --out aes-keys"]),

@@ -1,6 +1,6 @@
 //! `bench integers`: operations on typed integers with cryptography, by themselves and all at once.
 
-use crate::common::{json, usage};
+use crate::common::{json, success, usage};
 use crate::output::{keys, number};
 
 /// Toy rings with 65537 have the levels of the set that this is for.
@@ -42,8 +42,8 @@ fn measure_in_all_slots(operations: &[(&'static str, bool)]) {
         args.extend([SET, "--insecure-research"]);
         args.extend(refreshed.then_some("--exhausted"));
         let report = json(&args);
-        let expected = "op type values wrong_values seconds microseconds_per_value refreshes \
-                        products security_bits failure_log2 threads set";
+        let expected = "op type level values wrong_values seconds microseconds_per_value \
+                        refreshes products security_bits failure_log2 threads set";
         assert_eq!(keys(&report), expected.split_whitespace().collect());
         assert_eq!(number(&report, "wrong_values"), 0.0);
         assert_eq!(number(&report, "values"), 2048.0);
@@ -66,6 +66,70 @@ fn an_operation_is_measured_with_keys_of_its_own() {
         assert_eq!(number(&report, "values"), 70.0);
     }
     assert!(usage(&run("all")).contains("--own-keys is for one operation"));
+}
+
+/// What a program of one operation takes by its plan: whether it bootstraps, and the highest level
+/// of its arguments.
+fn plan_of(program: &str, types: &str, rows: &str) -> (bool, f64) {
+    let plan = ["plan", program, "--types", types, "--rows", rows, "--params", SET];
+    let planned = json(&[&plan[..], &["--insecure-research"]].concat());
+    let levels = planned["arguments"].as_array().unwrap().iter().map(|x| number(x, "level"));
+    (planned["bootstraps"].as_bool().unwrap(), levels.fold(0.0, f64::max))
+}
+
+/// Operands are at the levels of a plan of the operation: below the top if it fits without
+/// bootstrapping, otherwise at the top. Keys are those of the plan.
+#[test]
+fn an_operation_is_measured_as_its_plan_runs() {
+    let measured = |op: &str, kind: &str, values: &str, more: &[&str]| {
+        let args = ["bench", "integers", "--op", op, "--type", kind, "--values", values];
+        let set = ["--params", SET, "--insecure-research"];
+        let report = json(&[&args[..], &set, more].concat());
+        assert_eq!(number(&report, "wrong_values"), 0.0, "{report}");
+        assert_eq!(number(&report, "values").to_string(), values);
+        assert!(number(&report, "failure_log2") <= -128.0);
+        report
+    };
+    let top = number(&measured("not", "bool", "3", &[]), "level");
+
+    // It takes no keys at all.
+    let not = "bench integers --op not --type bool --values 3 --planned --insecure-research";
+    let told = success(&[&not.split(' ').collect::<Vec<_>>()[..], &["--params", SET]].concat());
+    assert!(told.contains("planned operands at level "), "{told}");
+
+    // Of the three columns of an operation, those that it does not read have no part in it.
+    for (op, program, types) in
+        [("lt", "y = x < z", "x=u8,z=u8"), ("popcount", "y = popcount(x)", "x=u8")]
+    {
+        let low = measured(op, "u8", "70", &["--planned"]);
+        assert_eq!((false, number(&low, "level")), plan_of(program, types, "70"), "{op}");
+        assert!(number(&low, "level") < top && number(&low, "products") > 0.0, "{low} {top}");
+        assert_eq!(number(&low, "refreshes"), 0.0, "{op}");
+    }
+
+    // Bit by bit, since the divisor has 257 values.
+    let deep = measured("div", "0..256", "7", &["--planned"]);
+    assert_eq!((true, top), plan_of("y = x / z", "x=0..256,z=0..256", "7"));
+    assert_eq!(number(&deep, "level"), top);
+    assert!(number(&deep, "refreshes") > 0.0, "{deep}");
+
+    // Digits side by side, and a last column that is shorter, whose rotations are others.
+    let apart = measured("lt", "u16", "70", &["--planned"]);
+    let together = measured("lt", "u16", "70", &["--planned", "--side-by-side"]);
+    assert!(number(&together, "products") < number(&apart, "products"), "{together} {apart}");
+    measured("sum-where", "u8", "2100", &["--planned"]);
+    measured("cumsum", "0..3", "2050", &["--planned"]);
+}
+
+#[test]
+fn a_plan_is_of_one_operation_on_operands_of_its_own() {
+    let bench = ["bench", "integers", "--type", "u8", "--params", SET, "--insecure-research"];
+    let told = |more: &[&str]| usage(&[&bench[..], &["--planned"], more].concat());
+    assert!(told(&["--op", "all"]).contains("--planned is for one operation"));
+    for other in ["--exhausted", "--indexed", "--own-keys"] {
+        let told = told(&["--op", "lt", other]);
+        assert!(told.contains("cannot be used with") && told.contains(other), "{told}");
+    }
 }
 
 /// Short columns take one table for the signs of all digits.

@@ -97,6 +97,11 @@ pub struct IntegersArgs {
     /// general ones: rotations then have keys for the levels at which the operation needs them
     #[arg(long, conflicts_with_all = ["exhausted", "indexed"])]
     pub own_keys: bool,
+    /// Measure the operation as a plan of it runs: if it fits without bootstrapping, its operands
+    /// are encrypted at the lowest levels at which it takes no more than at the top; the server has
+    /// the keys for the operation, and bootstraps only if the operation does not fit otherwise
+    #[arg(long, conflicts_with_all = ["exhausted", "indexed", "own_keys"])]
+    pub planned: bool,
     /// Compare the digits of short columns side by side, in one ciphertext, as plans for few values
     /// do: where the number of values times that of digits, each rounded up to a power of two, is
     /// at most the length of a row of slots

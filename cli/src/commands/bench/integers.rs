@@ -5,18 +5,19 @@ use std::time::Instant;
 
 use everlevel::lab::ServerEvaluator;
 use everlevel::{
-    Ciphertext, Client, IntegerColumn, KeyPlan, Level, NextUse, Params, Plaintext, Server,
-    failure_log2, general_keys,
+    Ciphertext, Client, IntegerColumn, Level, NextUse, Params, Plaintext, Server, failure_log2,
+    general_keys,
 };
-use everlevel_integers::{Encoded, Integers, IntegersError, Rehearsal, Type, index_level};
-use everlevel_scheme::{Arithmetic, NoOp, Scheme};
+use everlevel_integers::{Encoded, Integers, IntegersError, Type, index_level};
+use everlevel_scheme::{Arithmetic, Scheme};
 use indicatif::ProgressBar;
 use rand_core::CryptoRng;
 use serde::Serialize;
 
 use super::args::IntegersArgs;
-use super::operations::{ALL, Operation, Operations, named};
-use crate::commands::parties::server_for;
+use super::operations::{Operation, Operations, named};
+use super::rehearsed::Rehearsed;
+use crate::commands::parties::{planned_server, server_for};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, progress, threads};
@@ -27,6 +28,10 @@ struct Report {
     op: String,
     #[serde(rename = "type")]
     kind: String,
+    /// Of the operands that are read, the highest one; none if they are public.
+    level: Option<usize>,
+    #[serde(skip)]
+    lowest_level: Option<usize>,
     values: usize,
     wrong_values: usize,
     seconds: f64,
@@ -41,9 +46,14 @@ struct Report {
 
 impl Report {
     fn text(&self, state: State) -> String {
+        let levels = match (self.lowest_level, self.level) {
+            (Some(least), Some(most)) if least < most => format!(" at levels {least} to {most}"),
+            (_, Some(level)) => format!(" at level {level}"),
+            (_, None) => String::new(),
+        };
         format!(
-            "{} of {} {}, {} operands, {}: {:.2} s, {:.1} us a value; {} refreshes, {} products, \
-             {} threads; {:.1} bits of security, failure 2^{:.1}",
+            "{} of {} {}, {} operands{levels}, {}: {:.2} s, {:.1} us a value; {} refreshes, {} \
+             products, {} threads; {:.1} bits of security, failure 2^{:.1}",
             self.op,
             self.values,
             self.kind,
@@ -77,6 +87,8 @@ enum State {
     Exhausted,
     /// With an index where their type may have one.
     Indexed,
+    /// Each at the level that it has in a plan of the operation.
+    Planned([Level; 3]),
 }
 
 impl State {
@@ -85,6 +97,15 @@ impl State {
             State::Fresh => "fresh",
             State::Exhausted => "exhausted",
             State::Indexed => "indexed",
+            State::Planned(_) => "planned",
+        }
+    }
+
+    /// The level at which the digits of an operand are encrypted.
+    fn level(self, operand: usize, params: &Params) -> Level {
+        match self {
+            State::Planned(levels) => levels[operand],
+            State::Fresh | State::Exhausted | State::Indexed => params.chain().top(),
         }
     }
 }
@@ -130,11 +151,12 @@ fn exhausted(server: &Server, x: &Ciphertext, ones: &Ciphertext) -> Result<Ciphe
     Ok(x.clone())
 }
 
+/// An operand, by its place among the three, in a state.
 fn column(
     (client, server): (&Client, &Server),
     values: &[i128],
     kind: Type,
-    state: State,
+    (operand, state): (usize, State),
     rng: &mut impl CryptoRng,
 ) -> Result<IntegerColumn, CliError> {
     let params: &Params = client.params();
@@ -145,16 +167,18 @@ fn column(
         let x = client.secret().encrypt_at(&plaintext, level, rng);
         Ok(x.map_err(everlevel::Error::from)?)
     };
-    let top = params.chain().top();
+    let level = state.level(operand, params);
     match state {
-        State::Fresh => encoded.encrypt(|slots| fresh(slots, top)),
-        State::Exhausted => encoded.encrypt(|slots| exhausted(server, &fresh(slots, top)?, &ones)),
+        State::Fresh | State::Planned(_) => encoded.encrypt(|slots| fresh(slots, level)),
+        State::Exhausted => {
+            encoded.encrypt(|slots| exhausted(server, &fresh(slots, level)?, &ones))
+        }
         State::Indexed => match index_level(params, kind) {
             Ok(index) => {
-                encoded.encrypt_indexed(index, |slots, level| fresh(slots, level.unwrap_or(top)))
+                encoded.encrypt_indexed(index, |slots, own| fresh(slots, own.unwrap_or(level)))
             }
             // Truth values, say.
-            Err(IntegersError::Type { .. }) => encoded.encrypt(|slots| fresh(slots, top)),
+            Err(IntegersError::Type { .. }) => encoded.encrypt(|slots| fresh(slots, level)),
             Err(error) => Err(error.into()),
         },
     }
@@ -184,6 +208,7 @@ impl Bench<'_> {
         let types = operation.operands.types(self.kind)?;
         let (before, refreshed) = (server.evaluator().cost(), server.bootstraps());
         let (mut seconds, mut wrong, mut left) = (0.0, 0, total);
+        let mut levels: Vec<usize> = Vec::new();
         bar.set_length(total.div_ceil(most) as u64);
         while left > 0 {
             let count = left.min(most);
@@ -191,9 +216,13 @@ impl Bench<'_> {
             let first = values(types[0], count, &[], rng);
             let second = values(types[1], count, &first, rng);
             let plain = [first, second, values(types[2], count, &[], rng)];
-            let encrypt =
-                |i: usize, rng: &mut _| column(self.parties, &plain[i], types[i], self.state, rng);
+            let encrypt = |i: usize, rng: &mut _| {
+                column(self.parties, &plain[i], types[i], (i, self.state), rng)
+            };
             let operands = [encrypt(0, rng)?, encrypt(1, rng)?, encrypt(2, rng)?];
+            // Before the operation, which may bootstrap them.
+            let read = operands.iter().zip(operation.reads).filter(|(_, read)| *read);
+            levels.extend(read.flat_map(|(x, _)| x.values().map(|v| v.get().level().0)));
             let started = Instant::now();
             let found = match (operation.run)(&self.ints, self.kind, operands.each_ref()) {
                 Ok(found) => found,
@@ -224,6 +253,8 @@ impl Bench<'_> {
         Ok(Ok(Report {
             op: operation.name.into(),
             kind: self.kind.to_string(),
+            level: levels.iter().max().copied(),
+            lowest_level: levels.iter().min().copied(),
             values: total,
             wrong_values: wrong,
             seconds,
@@ -238,46 +269,39 @@ impl Bench<'_> {
     }
 }
 
-/// The keys that an operation on fresh columns needs, as a rehearsal of it shows.
-fn own_keys(params: &Params, args: &IntegersArgs, kind: Type) -> Result<KeyPlan, CliError> {
-    let operation = named::<NoOp>(&args.op).ok_or_else(|| {
-        CliError::usage(format!("--own-keys is for one operation, not for {ALL}"))
-    })?;
-    let rehearsal = Rehearsal::new(params, params.spec().bootstrap.is_some())?
-        .with_side_by_side(args.side_by_side);
-    let ints = rehearsal.integers()?;
-    let most = operation.longest.entries(&ints);
-    let total = args.values.map_or(most, |n| n as usize);
-    // Columns of the greatest length, and the last one.
-    for count in [total.min(most), total % most].into_iter().filter(|count| *count > 0) {
-        let column = |kind: Type| rehearsal.column(kind, count, |s, zero| s.encrypt(zero));
-        let [a, b, c] = operation.operands.types(kind)?;
-        (operation.run)(&ints, kind, [&column(a)?, &column(b)?, &column(c)?])?;
-    }
-    Ok(rehearsal.keys())
-}
-
 /// Runs the measurement, of one operation or of all.
 pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.set.params, common)?;
     let kind = Type::from_str(&args.kind).map_err(CliError::usage)?;
-    let planner = find_planner(&params, None)?;
+    let rehearsed = |option: &str| Rehearsed::new(args, kind, option);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let client = Client::new(&params, &mut rng);
-    let plan = match args.own_keys {
-        // With those of the bootstrapping before it is measured.
-        true => planner.keys().merge(&own_keys(&params, args, kind)?),
-        false => general_keys(&params)?,
+    let (server, state, warm) = if args.planned {
+        let operation = rehearsed("--planned")?;
+        let bar = progress(common, "rehearsing", 1);
+        let (estimate, levels) = operation.planned(&params)?;
+        bar.inc(1);
+        bar.finish_and_clear();
+        let server = planned_server(&client, &estimate, &mut rng, common)?;
+        (server, State::Planned(levels), estimate.total().refreshes > 0)
+    } else {
+        let planner = find_planner(&params, None)?;
+        let keys = match args.own_keys {
+            // With those of the bootstrapping before it is measured.
+            true => planner.keys().merge(&rehearsed("--own-keys")?.keys(&params)?),
+            false => general_keys(&params)?,
+        };
+        let state = match (args.exhausted, args.indexed) {
+            (true, _) => State::Exhausted,
+            (false, true) => State::Indexed,
+            (false, false) => State::Fresh,
+        };
+        (server_for(&client, (&planner, &keys), &mut rng, common)?, state, true)
     };
-    let server = server_for(&client, (&planner, &plan), &mut rng, common)?;
-    // The tables of bootstrapping are made by the first one.
-    let warm = client.encrypt_modular(&[1], &mut rng)?;
-    server.bootstrap(&exhausted(&server, &warm, &warm)?)?;
-    let state = match (args.exhausted, args.indexed) {
-        (true, _) => State::Exhausted,
-        (false, true) => State::Indexed,
-        (false, false) => State::Fresh,
-    };
+    if warm {
+        // The tables of bootstrapping are made by the first one.
+        server.bootstrap(&client.encrypt_modular(&[1], &mut rng)?)?;
+    }
     let bench = Bench {
         parties: (&client, &server),
         ints: server.integers()?.side_by_side(args.side_by_side),

@@ -9,3 +9,4 @@ pub mod measure;
 pub(crate) mod operations;
 pub(crate) mod primitives;
 pub(crate) mod profile;
+pub(crate) mod rehearsed;

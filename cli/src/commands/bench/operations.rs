@@ -25,6 +25,8 @@ pub struct Operation<S: IntegerScheme> {
     pub name: &'static str,
     /// What the columns hold.
     pub operands: Operands,
+    /// Which of them it reads.
+    pub reads: [bool; 3],
     /// How long they can be.
     pub longest: Longest,
     /// On encrypted columns.
@@ -171,19 +173,43 @@ results! {
     Vec<Total<C>>: x => x.into_iter().map(Encrypted::from).collect();
 }
 
+/// Which of the three columns are read, by the names that they have.
+macro_rules! reads {
+    ([a, ..]) => {
+        [true, false, false]
+    };
+    ([a, b, _]) => {
+        [true, true, false]
+    };
+    ([a, _, c]) => {
+        [true, false, true]
+    };
+    ([.., c]) => {
+        [false, false, true]
+    };
+    ([a, b, c]) => {
+        [true, true, true]
+    };
+}
+
 /// For each operation its name, operands and length, what it does on columns and on integers.
 macro_rules! operations {
-    ($($name:literal $operands:ident $longest:ident, $run:expr, $plain:expr;)*) => {
+    ($(
+        $name:literal $operands:ident $longest:ident,
+        |$s:tt, $t:tt, $columns:tt| $run:expr,
+        $plain:expr;
+    )*) => {
         &[$(Operation {
             name: $name,
             operands: Operands::$operands,
+            reads: reads!($columns),
             longest: Longest::$longest,
             run: |s, t, x| {
                 let run: fn(
                     &Integers<'_, S>,
                     Type,
                     [&ColumnOf<S>; 3],
-                ) -> Result<_, IntegersError> = $run;
+                ) -> Result<_, IntegersError> = |$s, $t, $columns| $run;
                 Ok(Results::from(run(s, t, x)?).0)
             },
             plain: $plain,
