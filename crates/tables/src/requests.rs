@@ -236,7 +236,7 @@ impl<'a> Requests<'a> {
         mask: Condition,
     ) -> Result<(Place, Place), TablesError> {
         let when = both(self.query.filter.clone(), mask);
-        self.room.check_ranked(&when, &self.schema)?;
+        self.room.check_ranked(&when, self.query, &self.schema)?;
         if self.rankings.len() == MOST_RANKINGS {
             return Err(TablesError::unsupported(
                 &format!("more than {MOST_RANKINGS} medians, ordered by the server"),
