@@ -133,8 +133,15 @@ fn codes_are_words_and_differ() {
 /// What another set would allow names one, and it is there.
 #[test]
 fn refusals_that_are_a_sets_fault_name_another() {
+    let deep = |bootstraps| {
+        IntegersError::Depth { depth: 5, left: 1.0, needed: 2.0, bootstraps }.to_string()
+    };
+    // A server that bootstraps is the way out for one that does not.
+    assert!(deep(false).contains("a server that bootstraps"), "{}", deep(false));
+    assert!(!deep(true).contains("a server that bootstraps"), "{}", deep(true));
     let told = [
-        IntegersError::Depth { depth: 5, left: 1.0, needed: 2.0 }.to_string(),
+        deep(false),
+        deep(true),
         CircuitError::NoBootstrapping.to_string(),
         CircuitError::NotEnoughCapacity { left: 1.0, needed: 2.0 }.to_string(),
         CircuitError::TypedOnly { column: 1, operation: "comparison" }.to_string(),
