@@ -320,7 +320,7 @@ impl Room {
         // Whether a condition on public columns fails only for its encrypted constants.
         let field = |place: &usize| schema.fields().get(*place);
         let constant = |place: &usize| field(place).is_some_and(|f| query.is_constant(f));
-        let hidden = when.may_be_decided(false, &|place| public(place) || constant(place));
+        let hidden = when.may_be_decided(false, &|place: &usize| public(place) || constant(place));
         let narrow = match hidden {
             true => {
                 "a condition with an encrypted constant does not tell the server which rows to \

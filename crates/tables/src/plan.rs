@@ -113,7 +113,8 @@ impl Plan {
     ///
     /// # Errors
     /// [`TablesError::Plan`] for text that is not a plan of this version, is longer than
-    /// [`PLAN_BYTES`], or has unknown or duplicate fields; those of [`Schema::new`] and [`Query::parse`].
+    /// [`PLAN_BYTES`], or has unknown or duplicate fields; those of [`Schema::new`] and
+    /// [`Query::parse`].
     pub fn from_json(text: &str) -> Result<Self, TablesError> {
         #[derive(Deserialize)]
         struct Head {
