@@ -101,8 +101,8 @@ pub enum IntegersError {
     /// Too few levels, either without bootstrapping or even after it.
     #[error(
         "a step of depth {depth} does not fit: {left:.1} bits of capacity are left and \
-         {needed:.1} bits have to remain; use a server that bootstraps, with a set on which every \
-         operation fits, such as bgv-65537-n15"
+         {needed:.1} bits have to remain; {}",
+        way_out(.bootstraps)
     )]
     Depth {
         /// The depth of the step, which is a table, a product or a sum.
@@ -111,6 +111,8 @@ pub enum IntegersError {
         left: f64,
         /// The capacity that its results must have, in bits.
         needed: f64,
+        /// Whether the server bootstraps, so that this is what a bootstrapping leaves.
+        bootstraps: bool,
     },
     /// A planned program would take more memory than allowed.
     #[error(
@@ -172,6 +174,20 @@ impl IntegersError {
                 | IntegersError::Circuit(CircuitError::NotEnoughCapacity { .. })
                 | IntegersError::Scheme(SchemeError::NoiseOverflow { .. })
         )
+    }
+}
+
+/// What to do where a step is too deep.
+fn way_out(bootstraps: &bool) -> &'static str {
+    match bootstraps {
+        true => {
+            "after bootstrapping, this parameter set has too few levels for it: use one on which \
+             every operation fits, such as bgv-65537-n15"
+        }
+        false => {
+            "use a server that bootstraps, under a parameter set on which every operation fits, \
+             such as bgv-65537-n15"
+        }
     }
 }
 

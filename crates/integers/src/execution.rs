@@ -25,6 +25,13 @@ const MARGIN: f64 = 6.0;
 type Operation<'a, S, C> = dyn Fn(&S, &[&C]) -> Result<C, CircuitError> + 'a;
 
 impl<S: IntegerScheme> Integers<'_, S> {
+    /// The error for a step that does not fit: `left` bits of capacity, of which `needed` have to
+    /// remain.
+    pub(crate) fn too_deep(&self, depth: u32, left: f64, needed: f64) -> IntegersError {
+        let bootstraps = self.session().can_bootstrap();
+        IntegersError::Depth { depth, left, needed, bootstraps }
+    }
+
     /// Bootstraps a ciphertext in place, modulo p.
     pub(crate) fn refresh(&self, x: &Value<S::Ciphertext>) -> Result<(), IntegersError> {
         self.session().reduce_in_place(x)?;
@@ -213,7 +220,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let capacity = |i: &usize| scheme.capacity_bits(x[*i]);
             let Some(worst) = take_least(&mut stale, capacity) else {
                 let left = (0..x.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
-                return Err(IntegersError::Depth { depth: stage.depth(), left, needed });
+                return Err(self.too_deep(stage.depth(), left, needed));
             };
             self.refresh(inputs[worst])?;
         }
@@ -253,7 +260,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let Some(worst) = worst.filter(|_| self.session().can_bootstrap()) else {
                 // Sums, products by plaintexts and single products: a level at most.
                 let left = (0..operands.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
-                return Err(IntegersError::Depth { depth: 1, left, needed });
+                return Err(self.too_deep(1, left, needed));
             };
             self.refresh(values[worst])?;
         }

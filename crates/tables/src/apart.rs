@@ -69,7 +69,7 @@ impl Pass {
                     let mut all = (0..whens.len()).filter(may);
                     let set = all.next();
                     if all.next().is_some() {
-                        let problem = format!("row {row}, from 0, is in two sets to be ranked");
+                        let problem = format!("row {row}, from 0, is in two groups to be ranked");
                         return Err(TablesError::Data { problem });
                     }
                     *new.insert(set)
@@ -111,12 +111,12 @@ fn far(start: usize, row: usize) -> TablesError {
     TablesError::unsupported(
         &format!(
             "order by … limit and median of rows that are {} apart, ordered by the server (rows \
-             {start} and {row}, from 0, which public columns put in one set)",
+             {start} and {row}, from 0, which public columns put in one group)",
             row - start
         ),
         &format!(
-            "the rows of a set have to be among {MOST_RANKED} in sequence: sort the rows by the \
-             public columns before the table is encrypted; sets of more rows are left to the \
+            "the rows of a group have to be among {MOST_RANKED} in sequence: sort the rows by the \
+             public columns before the table is encrypted; groups of more rows are left to the \
              reader, of listed rows, or asked for one by one in rounds (Search), which tells \
              counts alone"
         ),

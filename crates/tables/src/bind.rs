@@ -1,6 +1,6 @@
 //! Expressions of SQL as numbers, conditions and sums over the columns of a schema.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 
@@ -10,6 +10,7 @@ use crate::formula::{Formula, Operator};
 use crate::literal::{Value, mistyped, moment};
 use crate::notes::Notes;
 use crate::parameter::{Meaning, Parameter};
+use crate::pattern::STEPS;
 use crate::query::{Aggregate, Fold};
 use crate::schema::Schema;
 use crate::scope::Scope;
@@ -28,6 +29,8 @@ pub(crate) struct Binder<'a> {
     bound: &'a [Parameter],
     /// The encrypted constants that were found.
     met: RefCell<Vec<Parameter>>,
+    /// The comparisons of characters that are left for patterns.
+    pub(crate) steps: Cell<u64>,
     aggregates: Vec<Aggregate>,
 }
 
@@ -38,7 +41,8 @@ impl<'a> Binder<'a> {
         bound: &'a [Parameter],
         notes: &'a Notes,
     ) -> Self {
-        Binder { schema, scope, notes, bound, met: RefCell::default(), aggregates: Vec::new() }
+        let (met, steps, aggregates) = (RefCell::default(), Cell::new(STEPS), Vec::new());
+        Binder { schema, scope, notes, bound, met, steps, aggregates }
     }
 
     /// The index of a sum among those collected.

@@ -105,7 +105,7 @@ impl Layout {
         match query.limit.filter(|_| query.ordered_by == OrderedBy::Server) {
             Some(0) => filter = Condition::Constant(false),
             Some(limit) if limit < rows && filter != Condition::Constant(false) => {
-                room.check_ranked(&filter, schema)?;
+                room.check_ranked(&filter, query, schema)?;
                 let (keys, pick) = (Key::of_order(query, schema)?, Pick::First(limit));
                 rankings.push(Ranking { of: 0, when: filter, keys, pick });
                 filter = truth(schema.fields().len());

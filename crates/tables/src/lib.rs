@@ -97,7 +97,7 @@ pub use nearest::did_you_mean;
 pub use output::OutputType;
 pub use parameter::{Meaning, Parameter};
 pub use partner::Partner;
-pub use plan::Plan;
+pub use plan::{PLAN_BYTES, Plan};
 pub use quantile::Quantile;
 pub use query::{Aggregate, Fold, OrderKey, OrderedBy, Output, Query};
 pub use ranges::Ranges;

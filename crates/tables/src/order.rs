@@ -304,7 +304,12 @@ impl Room {
     /// Checks the number of rows of a table of which those that meet a condition are to be ranked:
     /// they have to be in one block, whose rows have a slot each, and all of them few, or those few
     /// that public columns leave. Whether these are few enough is known with the columns.
-    pub(crate) fn check_ranked(self, when: &Condition, schema: &Schema) -> Result<(), TablesError> {
+    pub(crate) fn check_ranked(
+        self,
+        when: &Condition,
+        query: &Query,
+        schema: &Schema,
+    ) -> Result<(), TablesError> {
         let public = |place: &usize| schema.fields().get(*place).is_some_and(Field::is_public);
         let fits = self.rows <= self.slots && MOST_RANKED <= self.columns;
         let apart = when.may_be_decided(false, &public);
@@ -312,15 +317,30 @@ impl Room {
             return Ok(());
         }
         let Room { rows, slots, .. } = self;
+        // Whether a condition on public columns fails only for its encrypted constants.
+        let field = |place: &usize| schema.fields().get(*place);
+        let constant = |place: &usize| field(place).is_some_and(|f| query.is_constant(f));
+        let hidden = when.may_be_decided(false, &|place: &usize| public(place) || constant(place));
+        let narrow = match hidden {
+            true => {
+                "a condition with an encrypted constant does not tell the server which rows to \
+                 rank: write the constant itself in place of its name, if the server may know it, \
+                 or group by the public column"
+            }
+            false => {
+                "group by public columns (\"public\": true in the schema), or ask with a \
+                 condition on them"
+            }
+        };
         let (found, remedy) = match apart {
             true => (
                 format!(
-                    "order by … limit and median of sets of rows that public columns tell apart, \
-                     ordered by the server, of a table of {rows} rows"
+                    "order by … limit and median of groups of rows that public columns tell \
+                     apart, ordered by the server, of a table of {rows} rows"
                 ),
                 format!(
-                    "they are ranked in tables of one block, here of {slots} rows, of sets with at \
-                     least {} slots: ",
+                    "they are ranked in tables of one block, here of {slots} rows, under parameter \
+                     sets with at least {} slots: ",
                     2 * MOST_RANKED
                 ),
             ),
@@ -331,8 +351,7 @@ impl Room {
                     self.most()
                 ),
                 format!(
-                    "group by public columns (\"public\": true in the schema), or ask with a \
-                     condition on them, in a table that was sorted by them and has up to {slots} \
+                    "{narrow}, in a table that was sorted by public columns and has up to {slots} \
                      rows: then {MOST_RANKED} rows in sequence may be of one group; or "
                 ),
             ),

@@ -5,12 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::TablesError;
 use crate::query::{OrderedBy, Query};
-use crate::schema::Schema;
+use crate::schema::{SCHEMA_BYTES, Schema};
+use crate::sql::QUERY_BYTES;
 
 /// The value of the field `format` of a plan.
 const FORMAT: &str = "everlevel table plan";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
+/// The largest plan as JSON, in bytes, with a line break at its end: a schema, a query of which
+/// JSON writes each byte as six, and the names of its fields.
+pub const PLAN_BYTES: u64 = SCHEMA_BYTES + 6 * QUERY_BYTES as u64 + 4096;
 
 /// A query with the schema that it was bound to, which the asker gives to the server.
 ///
@@ -84,7 +88,8 @@ impl Plan {
     /// The plan as JSON; equal plans have equal JSON.
     ///
     /// # Errors
-    /// Only those of memory.
+    /// [`TablesError::Data`] for more than [`PLAN_BYTES`], which only a schema above
+    /// [`SCHEMA_BYTES`] takes.
     pub fn to_json(&self) -> Result<String, TablesError> {
         let stored = Stored {
             format: FORMAT.into(),
@@ -93,19 +98,31 @@ impl Plan {
             schema: self.schema.clone(),
             ordered_by: self.query.ordered_by,
         };
-        serde_json::to_string(&stored).or_else(|e| wrong(e.to_string()))
+        let text = serde_json::to_string(&stored).or_else(|e| wrong(e.to_string()))?;
+        // With the line break that files have.
+        match text.len() as u64 + 1 {
+            0..=PLAN_BYTES => Ok(text),
+            bytes => {
+                let problem = format!("plan: {bytes} bytes, above the limit of {PLAN_BYTES}");
+                Err(TablesError::Data { problem })
+            }
+        }
     }
 
     /// Reads a plan, and binds its query again.
     ///
     /// # Errors
-    /// [`TablesError::Plan`] for text that is not a plan of this version, or has unknown or
-    /// duplicate fields; those of [`Schema::new`] and [`Query::parse`].
+    /// [`TablesError::Plan`] for text that is not a plan of this version, is longer than
+    /// [`PLAN_BYTES`], or has unknown or duplicate fields; those of [`Schema::new`] and
+    /// [`Query::parse`].
     pub fn from_json(text: &str) -> Result<Self, TablesError> {
         #[derive(Deserialize)]
         struct Head {
             format: String,
             version: u32,
+        }
+        if text.len() as u64 > PLAN_BYTES {
+            return wrong(format!("{} bytes, above the limit of {PLAN_BYTES}", text.len()));
         }
         let parsed = |e: serde_json::Error| TablesError::Plan { problem: e.to_string() };
         let head: Head = serde_json::from_str(text).map_err(parsed)?;

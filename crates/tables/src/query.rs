@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::{Condition, Number};
 use crate::error::TablesError;
+use crate::field::Field;
 use crate::formula::{Formula, Having};
 use crate::parameter::{Meaning, Parameter, with_parameters};
 use crate::quantile::Quantile;
@@ -187,6 +188,12 @@ impl Query {
     /// The encrypted constants that the asker gives, each of which has a name of its own.
     pub fn constants(&self) -> impl Iterator<Item = &Parameter> {
         self.parameters.iter().filter(|p| p.meaning != Meaning::Last)
+    }
+
+    /// Whether a column of a row is for an encrypted constant.
+    pub(crate) fn is_constant(&self, field: &Field) -> bool {
+        let name = field.name().strip_prefix(':');
+        name.is_some_and(|name| self.parameters.iter().any(|p| p.label() == name))
     }
 
     /// Checks that there is a code for each encrypted constant.

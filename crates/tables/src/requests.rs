@@ -219,8 +219,8 @@ impl<'a> Requests<'a> {
                     "min and max, ordered by the server, of more than {} groups",
                     self.room.slots
                 ),
-                "the set has no slot for each group: ask for fewer groups, use a set with more \
-                 slots, or leave it to the reader: ordered by the reader",
+                "the parameter set has no slot for each group: ask for fewer groups, use a \
+                 parameter set with more slots, or leave it to the reader: ordered by the reader",
             ));
         }
         found.whens.push(both(self.query.filter.clone(), mask));
@@ -236,7 +236,7 @@ impl<'a> Requests<'a> {
         mask: Condition,
     ) -> Result<(Place, Place), TablesError> {
         let when = both(self.query.filter.clone(), mask);
-        self.room.check_ranked(&when, &self.schema)?;
+        self.room.check_ranked(&when, self.query, &self.schema)?;
         if self.rankings.len() == MOST_RANKINGS {
             return Err(TablesError::unsupported(
                 &format!("more than {MOST_RANKINGS} medians, ordered by the server"),

@@ -42,7 +42,8 @@ fn refusals() -> Vec<Error> {
         AesError::PlainModulus { found: 257 },
     ];
     out.extend(aes.map(Error::from));
-    out.push(IntegersError::Depth { depth: 3, left: 1.0, needed: 2.0 }.into());
+    let depth = IntegersError::Depth { depth: 3, left: 1.0, needed: 2.0, bootstraps: false };
+    out.push(depth.into());
     out
 }
 

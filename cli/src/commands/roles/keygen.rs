@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use everlevel::files::{KeyFiles, Metadata, generate_to_file};
 use everlevel::{KeyPlan, Params, SecretKey, general_keys, program_keys};
-use everlevel_tables::Plan;
+use everlevel_tables::{PLAN_BYTES, Plan};
 use everlevel_wire::WireError;
 use serde::Serialize;
 
@@ -20,9 +20,6 @@ use crate::console::errors::CliError;
 use crate::console::files::{Written, check_apart, check_file, existing, of_output, read_text};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner, tell_failures};
-
-/// The largest plan, in bytes.
-const MAX_PLAN_BYTES: u64 = 1 << 21;
 
 #[derive(Serialize)]
 struct Report {
@@ -46,7 +43,7 @@ pub fn plan(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError>
     if let Some(rows) = purpose.rows {
         let mut keys = KeyPlan::default();
         for path in &purpose.table_plans {
-            let text = read_text(path, MAX_PLAN_BYTES, "the plan")?;
+            let text = read_text(path, PLAN_BYTES, "the plan")?;
             let of_one = Plan::from_json(&text).and_then(|plan| plan.keys(params, rows as usize));
             keys = keys.merge(&of_one.map_err(|e| {
                 let code = e.code();

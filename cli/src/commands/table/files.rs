@@ -4,8 +4,8 @@ use std::path::Path;
 
 use everlevel::files::OpenOptions;
 use everlevel_tables::{
-    Constants, Data, EncryptedTable, Partner, Plan, SCHEMA_BYTES, Schema, TableKey, TableResult,
-    TablesError,
+    Constants, Data, EncryptedTable, PLAN_BYTES, Partner, Plan, SCHEMA_BYTES, Schema, TableKey,
+    TableResult, TablesError,
 };
 use everlevel_wire::file::{read_file, write_file};
 use serde_json::json;
@@ -26,8 +26,6 @@ use crate::console::files::{
 use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::tell_failures;
 
-/// The largest plan, in bytes.
-const MAX_PLAN_BYTES: u64 = SCHEMA_BYTES + (1 << 17);
 /// The largest result, in bytes.
 const MAX_RESULT_BYTES: u64 = 8 << 30;
 
@@ -77,7 +75,7 @@ impl PartnersArg {
 
 /// The plan of a file.
 pub fn read_plan(path: &Path) -> Result<Plan, CliError> {
-    Plan::from_json(&read_text(path, MAX_PLAN_BYTES, "the plan")?).map_err(of(path))
+    Plan::from_json(&read_text(path, PLAN_BYTES, "the plan")?).map_err(of(path))
 }
 
 /// The encrypted constants of a file.

@@ -198,7 +198,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let Some(worst) = take_least(&mut stale, capacity) else {
                 let left = (0..values.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
                 let needed = self.session().minimum_capacity();
-                return Err(IntegersError::Depth { depth: DEPTH, left, needed });
+                return Err(self.too_deep(DEPTH, left, needed));
             };
             self.refresh(&values[worst])?;
         }

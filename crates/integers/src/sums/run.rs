@@ -185,7 +185,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let left =
                 lowered.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min);
             if left < needed {
-                return Err(IntegersError::Depth { depth: DEPTH, left, needed });
+                return Err(self.too_deep(DEPTH, left, needed));
             }
             out.push(packing.pack(scheme, &lowered)?);
         }
@@ -212,7 +212,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             has_room(level) && plan.packings.iter().all(has_keys)
         };
         let left = rehearsal.capacity_bits(&product);
-        let short = || IntegersError::Depth { depth: DEPTH, left, needed };
+        let short = || self.too_deep(DEPTH, left, needed);
         // Whatever keys there are, so that those of a plan are enough where there are others, too.
         let lowest = (0..=top.0).map(Level).find(&has_room).ok_or_else(short)?;
         let chain = self.params().chain();

@@ -117,7 +117,7 @@ fn the_best_way_is_found() {
     // What no set could do is refused at once.
     let wide = |rehearsal: &Rehearsal| {
         rehearsal.column(Type::ranged(1, 0)?, 4, |s, zero| s.encrypt(zero))?;
-        Err(IntegersError::Depth { depth: 0, left: 0.0, needed: 0.0 })
+        Err(IntegersError::Depth { depth: 0, left: 0.0, needed: 0.0, bootstraps: true })
     };
     let error = best_estimate([params.clone()], plans, wide, |e| e.key_bytes() as f64).unwrap_err();
     assert_eq!(error.code(), "integers.range");

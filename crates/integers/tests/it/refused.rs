@@ -89,6 +89,28 @@ fn too_deep_without_bootstrapping() {
     assert!(error.to_string().contains("bootstraps"), "{error}");
 }
 
+/// A server that bootstraps is not the way out where it does and has too few levels left.
+#[test]
+fn too_deep_after_bootstrapping() {
+    let bench = Bench::blank("bgv-257-n14");
+    let ints = Integers::new(&bench.session, &bench.params).unwrap();
+    let x = bench.encrypt(&[1, 2], Type::U32);
+    let mut y = bench.encrypt(&[3, 1], Type::U32);
+    let error = (0..20).find_map(|_| match ints.max(&y, &x) {
+        Ok(next) => {
+            y = next;
+            None
+        }
+        Err(error) => Some(error),
+    });
+    let error = error.expect("a bootstrapping leaves too few levels for a comparison");
+    assert_eq!(error.code(), "integers.depth");
+    let told = error.to_string();
+    assert!(told.contains("after bootstrapping") && told.contains("bgv-65537-n15"), "{told}");
+    assert!(!told.contains("a server that bootstraps"), "{told}");
+    assert!(bench.session.bootstraps() > 0);
+}
+
 #[test]
 fn sets_without_a_large_prime() {
     for name in ["insecure_bgv-127-n8", "insecure_bfv-127e2-n8"] {

@@ -53,7 +53,7 @@ pub struct Explanation {
     pub server_learns: String,
     /// What the reader learns: the holder of the secret key.
     pub reader_learns: String,
-    /// Notes on comparisons that hold for no row, on sets of rows that public columns tell apart,
+    /// Notes on comparisons that hold for no row, on groups of rows that public columns tell apart,
     /// of which the cost is that of the largest that are ranked, and on indexes with which the
     /// query takes at least a fifth fewer key switches, for a table that is larger by the stated
     /// bytes, or by twice as many if it is encrypted with the public key.
@@ -77,13 +77,13 @@ impl Plan {
             names.dedup();
             names
         };
-        // Sets of rows that public columns tell apart are ranked as far as these reach.
+        // Groups of rows that public columns tell apart are ranked as far as these reach.
         let apart = !self.layout(params, rows)?.1.passes.is_empty();
         let counted = apart.then(|| {
             format!(
-                "the cost is that of sets of {MOST_RANKED} rows in sequence, the most that are \
+                "the cost is that of groups of {MOST_RANKED} rows in sequence, the most that are \
                  ranked: of rows that are nearer to each other fewer are compared, and a server \
-                 refuses a table in which rows of a set are further apart"
+                 refuses a table in which rows of a group are further apart"
             )
         });
         let mut indexes = query.index_columns(schema).into_iter().filter(|_| !by_digits);

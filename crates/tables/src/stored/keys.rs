@@ -19,12 +19,7 @@ use crate::stored::start::leasts;
 /// Whether the error means that a server with bootstrapping could compute it, but one without could
 /// not.
 fn is_deep(e: &TablesError) -> bool {
-    let deep = [
-        "integers.depth",
-        "circuit.not-enough-capacity",
-        "scheme.noise-overflow",
-        "scheme.not-enough-capacity",
-    ];
+    let deep = ["integers.depth", "circuit.not-enough-capacity", "scheme.noise-overflow"];
     deep.contains(&e.code())
 }
 

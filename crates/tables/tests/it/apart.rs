@@ -173,6 +173,44 @@ fn rows_of_a_group_that_are_far_apart_are_refused() {
     }
 }
 
+/// A server cannot tell which rows meet a condition with an encrypted constant, which the error has
+/// to say where the condition is on a public column.
+#[test]
+fn encrypted_constants_tell_no_rows_apart() {
+    let schema = schema(40);
+    let params = PARTIES.client.params();
+    let told = |text: &str| {
+        let error = ordered(text, &schema).check_rows(params, 129).unwrap_err();
+        assert_eq!(error.code(), "table.unsupported", "{text}: {error}");
+        error.to_string()
+    };
+    let (usual, hidden) = ("ask with a condition on them", "write the constant itself");
+    for text in [
+        "select cost from t where ward = :ward order by cost limit 2",
+        "select cost from t where insured and ward between :a and :b order by cost limit 2",
+        "select insured, median(cost) from t where ward < :ward group by insured",
+    ] {
+        let told = told(text);
+        assert!(told.contains(hidden) && !told.contains(usual), "{text}: {told}");
+    }
+    // Where no condition is on a public column, the way out is such a condition.
+    for text in [
+        "select cost from t where insured order by cost limit 2",
+        "select cost from t where days = :days order by cost limit 2",
+        "select cost from t where ward < :ward or insured order by cost limit 2",
+    ] {
+        let told = told(text);
+        assert!(told.contains(usual) && !told.contains(hidden), "{text}: {told}");
+    }
+    // What the error names.
+    for text in [
+        "select cost from t where ward = 3 order by cost limit 2",
+        "select ward, median(cost) from t where ward = :ward group by ward",
+    ] {
+        ordered(text, &schema).check_rows(params, 129).unwrap();
+    }
+}
+
 #[test]
 fn what_is_told_of_such_plans() {
     let schema = schema(40);

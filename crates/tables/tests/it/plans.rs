@@ -1,6 +1,8 @@
 //! Plans and schemas as text from anybody.
 
-use everlevel_tables::{Kind, OutputType, Plan, Query, Schema, TablesError};
+use everlevel_tables::{
+    Kind, OutputType, PLAN_BYTES, Plan, Query, SCHEMA_BYTES, Schema, TablesError,
+};
 
 use crate::shop;
 
@@ -58,6 +60,35 @@ fn plans_that_are_none() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(code(Plan::from_json(&deep)), "table.plan");
     assert_eq!(code(Schema::from_json(&deep)), "table.data");
+}
+
+/// Six bytes of JSON for each character that it escapes, in the query and in the categories.
+#[test]
+fn what_is_written_can_be_read() {
+    let schema = |characters: usize| {
+        let values = vec!["a".into(), format!("b{}c", "\u{1}".repeat(characters))];
+        Schema::new([("c".to_string(), Kind::Category { values })]).unwrap()
+    };
+    let asked = |schema: &Schema| {
+        let text = format!("select count(*) from t where c = '{}'", "\u{1}".repeat(65_000));
+        Plan::new(&text, schema).unwrap()
+    };
+    let most = (SCHEMA_BYTES as usize - 200) / 6;
+    let large = schema(most);
+    assert_eq!(Schema::from_json(&large.to_json().unwrap()), Ok(large.clone()));
+    let plan = asked(&large);
+    let text = plan.to_json().unwrap() + "\n";
+    assert!(text.len() > SCHEMA_BYTES as usize - 300 + 6 * 65_000);
+    assert_eq!(Plan::from_json(&text), Ok(plan));
+    // A schema that cannot be read, in a plan that could not be either.
+    let larger = schema(most + 6_000);
+    assert_eq!(code(larger.to_json()), "table.data");
+    assert_eq!(code(asked(&larger).to_json()), "table.data");
+    assert_eq!(code(asked(&larger).id()), "table.data");
+    // A text that is too long, whatever is in it.
+    let padded = format!("{text}{}", " ".repeat(PLAN_BYTES as usize - text.len()));
+    Plan::from_json(&padded).unwrap();
+    assert_eq!(code(Plan::from_json(&(padded + " "))), "table.plan");
 }
 
 #[test]
