@@ -232,7 +232,7 @@ impl DryRun for Dry<'_> {
 /// switched down has this capacity; the result of bootstrapping does not depend on it.
 fn exhausted(scheme: &NoOp, capacity: f64) -> Result<NoOpCiphertext, SchemeError> {
     let params = scheme.params();
-    let zero = Plaintext::encode(params, &[])?;
+    let zero = zero(params)?;
     let fresh = |level: usize| scheme.encrypt_at(&zero, Level(level));
     let top = params.chain().top().0;
     let floor = params.noise().bound().floor(params.wide_modulus());
@@ -240,6 +240,15 @@ fn exhausted(scheme: &NoOp, capacity: f64) -> Result<NoOpCiphertext, SchemeError
         params.modulus_bits(x.meta().level) - 1.0 - x.meta().noise.max(floor) >= capacity
     };
     (1..top).filter_map(|level| fresh(level).ok()).find(enough).map_or_else(|| fresh(top), Ok)
+}
+
+/// The plaintext of zeros modulo p^r, without the n φ(N) word products and more that encoding them
+/// takes over an index with axes.
+///
+/// # Errors
+/// None: zeros are coefficients of every set.
+pub(crate) fn zero(params: &Params) -> Result<Plaintext, SchemeError> {
+    Plaintext::from_coefficients(params, vec![0; params.degree()], params.plain_exponent())
 }
 
 /// The number of consecutive squarings of a ciphertext with these public data after which the

@@ -1,10 +1,10 @@
 //! A parameter set with its expected performance.
 
 use everlevel_circuit::bootstrap::TimeModel;
-use everlevel_scheme::{Arithmetic, Cost, KeyPlan, NextUse, NoOp, Params, Plaintext};
+use everlevel_scheme::{Arithmetic, Cost, KeyPlan, NextUse, NoOp, Params};
 
 use crate::error::Error;
-use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
+use crate::planner::{KeyPlanner, failure_log2, multiplications_left, zero};
 
 /// The quantity to minimize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(super) fn evaluate_leveled(
     model: &impl Fn(&Params) -> TimeModel,
 ) -> Result<Candidate, Error> {
     let scheme = NoOp::blank(params);
-    let mut x = scheme.encrypt_publicly(&Plaintext::encode(params, &[])?)?;
+    let mut x = scheme.encrypt_publicly(&zero(params)?)?;
     let before = scheme.cost();
     let start = *x.meta();
     for _ in 0..depth {
@@ -87,7 +87,7 @@ pub(super) fn evaluate_bootstrapped(
     let multiplications = planner.multiplications_after();
     let product = {
         let scheme = NoOp::blank(params);
-        let x = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
+        let x = scheme.encrypt(&zero(params)?)?;
         let before = scheme.cost();
         scheme.mul(&x, &x, NextUse::Product)?;
         model.seconds(&(scheme.cost() - before))

@@ -188,7 +188,7 @@ impl<'a> Trials<'a> {
     /// secret. Most rings are too small for a large p^r, and so are all sizes of q0.
     fn has_room(&self) -> bool {
         let mut bases = self.bases.clone();
-        bases.sort_by_key(|&bits| std::cmp::Reverse((self.modulus_bits(bits), bits)));
+        bases.sort_by_cached_key(|&bits| std::cmp::Reverse((self.modulus_bits(bits), bits)));
         let found = bases.iter().filter_map(|&bits| self.trial(WEIGHTS[0], bits)).take(ROOMIEST);
         found.map(|params| working(&params)).any(|planner| planner.is_some())
     }
@@ -207,11 +207,12 @@ impl<'a> Trials<'a> {
             if working(&first).is_none() {
                 continue;
             }
-            let secure = |i: &usize| {
-                self.trial(WEIGHTS[*i], base_bits)
-                    .is_some_and(|params| params.has_security(128.0 + MARGIN_BITS))
-            };
-            lightest = (lightest..WEIGHTS.len()).find(secure)?;
+            let is_secure = |params: &Params| params.has_security(128.0 + MARGIN_BITS);
+            if !is_secure(&first) {
+                let secure =
+                    |i: &usize| self.trial(WEIGHTS[*i], base_bits).as_ref().is_some_and(is_secure);
+                lightest = (lightest + 1..WEIGHTS.len()).find(secure)?;
+            }
             let spec = self.spec("", WEIGHTS[lightest], base_bits)?;
             let params = Params::new(spec, OptIn::SecureOnly).ok();
             if let Some(planner) = params.and_then(|params| working(&params)) {

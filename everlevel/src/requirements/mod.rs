@@ -173,9 +173,9 @@ impl Requirements {
 
     /// The indices of the rings over which sets are constructed, by degree: powers of two with the
     /// required number of slots or, if there are none, for every step of degrees the odd index with
-    /// the cheapest transforms. Sets that bootstrap are made over those of degree 2^14 to 2^16. It
-    /// is empty if no ring has as many slots ([`Requirements::exceeds_rings`]). Takes up to a few
-    /// seconds.
+    /// the cheapest transforms. Sets that bootstrap are made over those of degree 2^14 to 2^16 for
+    /// which no linear map of bootstrapping has more than 2^24 words. It is empty if no ring has as
+    /// many slots ([`Requirements::exceeds_rings`]). Takes up to a few seconds.
     ///
     /// # Errors
     /// A plaintext modulus that is not a power of a prime; no slots, or a depth of 0.
@@ -291,10 +291,11 @@ impl Requirements {
     ) -> Result<Vec<Candidate>, Error> {
         self.check_bootstrapped()?;
         // Keys of smaller rings leave no room, and those of larger ones take too long.
-        let fitting = |place: &Place| (1 << 14..=1 << 16).contains(&place.degree);
+        let fitting =
+            |place: &Place| (1 << 14..=1 << 16).contains(&place.degree) && place.has_small_maps(p);
         let places: Vec<Place> = self.places(p)?.into_iter().filter(fitting).collect();
         let none = "no named set bootstraps integers modulo this, and none could be made over \
-                    rings of degree 2^14 to 2^16";
+                    rings of degree 2^14 to 2^16 whose linear maps are small enough";
         self.made((p, r), &places, none, model)
     }
 

@@ -26,7 +26,28 @@ impl Place {
         };
         Place { index, degree, label }
     }
+
+    /// Whether the linear map of bootstrapping along the carrier has few enough words. Over an odd
+    /// index it has D diagonals for D slots along the last dimension, or 2 D - 1 if this is a bad
+    /// one, of as many words as the carrier has coefficients. Maps over powers of two are
+    /// butterflies, and those along the other axes have fewer words than the ring.
+    pub(super) fn has_small_maps(&self, p: u64) -> bool {
+        if self.index.is_power_of_two() {
+            return true;
+        }
+        let Ok(dimensions) = SlotShape::dimensions_of(self.index, p) else { return false };
+        let slots: usize = dimensions.iter().map(|dimension| dimension.size).product();
+        dimensions.last().is_some_and(|last| {
+            let diagonals = if last.good { last.size } else { 2 * last.size - 1 };
+            diagonals * last.size * (self.degree / slots) <= MOST_WORDS
+        })
+    }
 }
+
+/// The most words of the diagonals of one linear map of a set that is made: over 30 primes they
+/// take 4 GB. To encode more takes minutes or hours, in every dry run: for p = 2 the carrier of the
+/// index 65537 has 4095 diagonals of 65536 words, with as many word products for each word.
+const MOST_WORDS: usize = 1 << 24;
 
 /// The odd indices that are considered, with degrees in the range of those of powers of two.
 const ODD_BELOW: u64 = 1 << 17;

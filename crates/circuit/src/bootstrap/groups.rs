@@ -19,18 +19,20 @@ impl<T> AtLevel<T> {
         AtLevel(RwLock::new(None))
     }
 
+    /// `make` is given what is there for another level.
     pub(super) fn get(
         &self,
         level: Level,
-        make: impl FnOnce() -> Result<T, CircuitError>,
+        make: impl FnOnce(Option<&T>) -> Result<T, CircuitError>,
     ) -> Result<Arc<T>, CircuitError> {
         // Levels are no chain of subsets, so the diagonals of a higher level would not do. A thread
         // that panicked left the old value or the new one, both complete.
         let held = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, found)) = held.filter(|(at, _)| *at == level) {
-            return Ok(found);
-        }
-        let made = Arc::new(make()?);
+        let other = match held {
+            Some((at, found)) if at == level => return Ok(found),
+            other => other.map(|(_, found)| found),
+        };
+        let made = Arc::new(make(other.as_deref())?);
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some((level, made.clone()));
         Ok(made)
     }
@@ -48,7 +50,12 @@ impl<S: ExactScheme> Group<S> {
         scheme: &S,
         level: Level,
     ) -> Result<Arc<PreparedLinearMap<S>>, CircuitError> {
-        self.prepared.get(level, || PreparedLinearMap::new(scheme, &self.plan, level))
+        self.prepared.get(level, |other| {
+            match other.and_then(|other| other.at_level(scheme, level)) {
+                Some(prepared) => Ok(prepared),
+                None => PreparedLinearMap::new(scheme, &self.plan, level),
+            }
+        })
     }
 }
 

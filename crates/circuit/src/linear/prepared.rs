@@ -45,6 +45,20 @@ impl<S: ExactScheme> PreparedLinearMap<S> {
         Ok(PreparedLinearMap { exponent, level, inputs: plan.inputs(), babies, giants, rows })
     }
 
+    /// The same map for ciphertexts at another level, where the scheme need not prepare diagonals
+    /// anew ([`LinearMaps::diagonal_at`](everlevel_scheme::LinearMaps::diagonal_at)).
+    pub(crate) fn at_level(&self, scheme: &S, level: Level) -> Option<Self> {
+        let moved = |d: &Option<S::Diagonal>| match d {
+            Some(d) => scheme.diagonal_at(d, level).map(Some),
+            None => Some(None),
+        };
+        let row =
+            |row: &Vec<Option<S::Diagonal>>| row.iter().map(moved).collect::<Option<Vec<_>>>();
+        let rows = self.rows.iter().map(row).collect::<Option<Vec<_>>>()?;
+        let (babies, giants) = (self.babies.clone(), self.giants.clone());
+        Some(PreparedLinearMap { level, babies, giants, rows, ..*self })
+    }
+
     /// The level for which the diagonals are prepared.
     pub fn level(&self) -> Level {
         self.level
@@ -180,5 +194,43 @@ mod tests {
             assert_eq!(values.unwrap(), map.apply_plain(&x).unwrap());
             assert_eq!(scheme.cost().key_switches as usize, plan.key_switches());
         }
+    }
+
+    /// On the no-op scheme, what was prepared for one level is at another what is prepared there.
+    #[test]
+    fn diagonals_move_to_other_levels() {
+        let params = Params::new(toy_spec(128, 257, 2), OptIn::InsecureResearch).unwrap();
+        let (shape, top) = (params.slot_shape(), params.chain().top());
+        let (t, columns) = (PrimePower::new(257, 2).unwrap(), shape.columns());
+        let mut rng = SplitMix(5);
+        let mut vector = || (0..2 * columns).map(|_| rng.below(t.value())).collect::<Vec<_>>();
+        let x = vector();
+        let diagonals = (0..6).map(|k| {
+            (SlotMove::rotation(k, columns), PeriodicSlots { period: columns, values: vector() })
+        });
+        let map = LinearMap::new(t, columns, diagonals).unwrap();
+        let plan = LinearMapPlan::new(&map, shape, &StepCosts::default()).unwrap();
+        let coefficients = params.plaintext_ring().encode_base(&x, 2).unwrap();
+        let plain = Plaintext::from_coefficients(&params, coefficients, 2).unwrap();
+        // The diagonals of a level do not have the primes of those above.
+        let middle = Level(top.0 / 2);
+        for scheme in [NoOp::new(&params, 1), NoOp::blank(&params)] {
+            let prepared = PreparedLinearMap::new(&scheme, &plan, middle).unwrap();
+            for level in [top, Level(middle.0 + 1), Level(middle.0 - 1)] {
+                let x = scheme.encrypt_at(&plain, level).unwrap();
+                let moved = prepared.at_level(&scheme, level).unwrap();
+                let anew = PreparedLinearMap::new(&scheme, &plan, level).unwrap();
+                assert_eq!(moved.level(), level);
+                let [moved, anew] =
+                    [moved, anew].map(|map| map.apply(&scheme, &x, NextUse::Keep).unwrap());
+                assert_eq!(moved.meta(), anew.meta());
+                assert_eq!(scheme.decrypt(&moved).unwrap(), scheme.decrypt(&anew).unwrap());
+            }
+        }
+        // Those without values do not serve a scheme that has some, nor another set.
+        let blank = PreparedLinearMap::new(&NoOp::blank(&params), &plan, middle).unwrap();
+        assert!(blank.at_level(&NoOp::new(&params, 1), top).is_none());
+        let other = Params::new(toy_spec(128, 257, 3), OptIn::InsecureResearch).unwrap();
+        assert!(blank.at_level(&NoOp::blank(&other), middle).is_none());
     }
 }

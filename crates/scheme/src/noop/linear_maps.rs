@@ -1,6 +1,7 @@
 //! Automorphisms and linear maps of the no-op scheme.
 
 use std::borrow::Borrow;
+use std::sync::Arc;
 
 use everlevel_ring::{Factor, GaloisElement};
 
@@ -72,9 +73,23 @@ impl LinearMaps for NoOp {
                 value.iter_mut().step_by(step).zip(residues).for_each(|(x, c)| *x = c);
             }
         }
-        let factor = self.values.then(|| plain.factor(&value, e));
+        let factor = self.values.then(|| Arc::new(plain.factor(&value, e)));
         let (set, basis) = (self.params.set_id(), self.params.chain().basis(level));
-        Ok(NoOpDiagonal { set, exponent: e, basis, profile, factor })
+        Ok(NoOpDiagonal { set, exponent: e, basis, profile: Arc::new(profile), factor })
+    }
+
+    /// Nothing but the primes depends on the level. What a scheme without values prepared does not
+    /// serve one with values.
+    fn diagonal_at(&self, diagonal: &NoOpDiagonal, level: Level) -> Option<NoOpDiagonal> {
+        let serves =
+            diagonal.set == self.params.set_id() && self.values == diagonal.factor.is_some();
+        serves.then(|| NoOpDiagonal {
+            set: diagonal.set,
+            exponent: diagonal.exponent,
+            basis: self.params.chain().basis(level),
+            profile: diagonal.profile.clone(),
+            factor: diagonal.factor.clone(),
+        })
     }
 
     fn hoist(
@@ -146,12 +161,13 @@ impl LinearMaps for NoOp {
                     return Err(shape_error());
                 }
                 let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (x, d)));
-                let meta = ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile)))
-                    .ok_or_else(shape_error)?;
+                let meta =
+                    ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &*d.profile)))
+                        .ok_or_else(shape_error)?;
                 let terms = factors
                     .iter()
                     .zip(row)
-                    .filter_map(|(x, d)| Some((x.as_ref()?, d.as_ref()?.factor.as_ref()?)));
+                    .filter_map(|(x, d)| Some((x.as_ref()?, d.as_ref()?.factor.as_deref()?)));
                 let value = match self.values {
                     true => plain.sum_of_products(terms, first.exponent),
                     false => Vec::new(),

@@ -10,7 +10,7 @@ mod linear_maps;
 mod plain_modulus;
 mod scheme;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel_ring::{Basis, Factor, GaloisElement};
 use rand_chacha::ChaCha20Rng;
@@ -50,9 +50,10 @@ pub struct NoOpDiagonal {
     set: SetId,
     exponent: u32,
     basis: Basis,
-    profile: Profile,
+    /// The same at all levels, as the factor is.
+    profile: Arc<Profile>,
     /// What multiplies values, if values are computed.
-    factor: Option<Factor>,
+    factor: Option<Arc<Factor>>,
 }
 
 /// The no-op evaluator.

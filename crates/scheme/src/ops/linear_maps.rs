@@ -54,6 +54,12 @@ pub trait LinearMaps: Automorphisms {
         level: Level,
     ) -> Result<Self::Diagonal, SchemeError>;
 
+    /// What [`LinearMaps::diagonal`] prepares for `level`, from what it prepared for another level,
+    /// where that takes no transform. `None` if it has to be prepared anew: by default always.
+    fn diagonal_at(&self, _diagonal: &Self::Diagonal, _level: Level) -> Option<Self::Diagonal> {
+        None
+    }
+
     /// The images of `x` under all automorphisms `gs`, from one decomposition (hoisting), modulo
     /// the extended modulus Q P.
     fn hoist(

@@ -33,7 +33,7 @@ pub struct KeySecurity {
 
 /// A cache of estimates, each of which takes up to a tenth of a second.
 static ESTIMATES: Mutex<Vec<(Lwe, Vec<Attack>)>> = Mutex::new(Vec::new());
-/// The size limit of the cache, as parameters may come from untrusted parties.
+/// The size limit of each cache, as parameters may come from untrusted parties.
 const KEPT: usize = 1024;
 
 /// The attacks on this key, the cheapest first; none outside the range of the estimator.
@@ -50,6 +50,28 @@ fn attacks(key: &Lwe) -> Vec<Attack> {
     }
     estimates.push((*key, attacks.clone()));
     attacks
+}
+
+/// A cache of what [`is_held`] found: sets that differ in the sparse secret have the same main key.
+static HELD: Mutex<Vec<(Lwe, f64, bool)>> = Mutex::new(Vec::new());
+
+/// Whether a key certainly has more than this number of bits, by attacks below it alone. What has
+/// more than a larger number has more than this one.
+fn is_held(key: &Lwe, bits: f64) -> bool {
+    let held = || HELD.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let tells = |(known, at, more): &&(Lwe, f64, bool)| {
+        known == key && (*at == bits || (*more && *at > bits))
+    };
+    if let Some((_, _, more)) = held().iter().find(tells) {
+        return *more;
+    }
+    let more = lwe::holds(key, CostModel::Matzov, bits).unwrap_or(false);
+    let mut held = held();
+    if held.len() == KEPT {
+        held.clear();
+    }
+    held.push((*key, bits, more));
+    more
 }
 
 impl KeySecurity {
@@ -163,8 +185,7 @@ impl Key {
     fn holds(&self, bits: f64) -> bool {
         match self {
             Key::Rlwe { lwe, .. } => {
-                (bits <= MIN_SECURITY_BITS && is_known_to_hold(lwe))
-                    || lwe::holds(lwe, CostModel::Matzov, bits).unwrap_or(false)
+                (bits <= MIN_SECURITY_BITS && is_known_to_hold(lwe)) || is_held(lwe, bits)
             }
             Key::Ntru { .. } => self.estimate().bits >= bits,
         }
@@ -343,6 +364,20 @@ mod tests {
                 assert_eq!(held, Ok(true), "{degree}, {share} of {limit}");
             }
         }
+    }
+
+    /// Whatever was asked before: less at more bits tells nothing about fewer.
+    #[test]
+    fn verdicts_are_those_of_the_estimates() {
+        for (log2_q, bits) in [(101.0, 130.0), (101.0, 128.0), (115.0, 128.0), (115.0, 100.0)] {
+            let key = Lwe::ring(1 << 12, log2_q, Secret::Ternary);
+            for _ in 0..2 {
+                let wanted = lwe::holds(&key, CostModel::Matzov, bits);
+                assert_eq!(Ok(is_held(&key, bits)), wanted, "{log2_q}, {bits}");
+            }
+        }
+        let verdict = |bits| is_held(&Lwe::ring(1 << 12, 115.0, Secret::Ternary), bits);
+        assert_eq!([100.0, 128.0].map(verdict), [true, false]);
     }
 
     #[test]

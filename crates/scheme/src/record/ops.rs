@@ -288,6 +288,10 @@ impl<S: ExactScheme> LinearMaps for Recorded<S> {
         self.inner.diagonal(values, e, level)
     }
 
+    fn diagonal_at(&self, diagonal: &S::Diagonal, level: Level) -> Option<S::Diagonal> {
+        self.inner.diagonal_at(diagonal, level)
+    }
+
     fn hoist(
         &self,
         x: &Self::Ciphertext,

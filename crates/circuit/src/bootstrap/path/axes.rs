@@ -57,7 +57,7 @@ impl<S: Bootstrappable> AxisPath<S> {
     fn coordinates(&self, scheme: &S, level: Level) -> Result<Arc<Coordinates<S>>, CircuitError> {
         let count = self.packing.vectors(self.degree);
         self.prepared
-            .get(level, || Ok(Coordinates::new(scheme, self.exponent, level)?.first(count)))
+            .get(level, |_| Ok(Coordinates::new(scheme, self.exponent, level)?.first(count)))
     }
 
     /// Calls `visit` with each vector of coefficients of `u`, in the slots.
