@@ -148,9 +148,9 @@ fn text(set: &Keyless, args: &PlanArgs) -> String {
         weight => format!(", each times a constant of up to {weight}"),
     };
     format!(
-        "{}\n\nfor sums of up to {} of fresh ciphertexts under the secret key{weighted}, which can \
-         only be decrypted; KiB: files of a fresh ciphertext with its seed, of a result, and of one \
-         that is cut to what decryption needs\n{saved}",
+        "{}\n\nfor sums of up to {} of fresh ciphertexts under the secret key{weighted}, which \
+         can only be decrypted; KiB: files of a fresh ciphertext with its seed, of a result, and \
+         of one that is cut to what decryption needs\n{saved}",
         table(&[head.to_vec(), row]),
         counted(set.terms, "product"),
     )

@@ -52,8 +52,8 @@ pub struct KeylessSet {
     pub fresh_bytes: usize,
     /// The bytes of a file of one sum.
     pub result_bytes: usize,
-    /// The same cut to what decryption needs; none if it cannot be, above all for plaintext moduli
-    /// above some 2^40.
+    /// The same cut to what decryption needs; none if it cannot be cut, for plaintext moduli above
+    /// some 2^40, and for small ones, whose Q is too short for decryption to compute it.
     pub compact_bytes: Option<usize>,
 }
 
