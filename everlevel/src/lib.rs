@@ -25,9 +25,10 @@
 //!   without cryptography; `Truncation` and `Comparison` of fixed-point numbers in slots, see
 //!   `examples/05_comparison_and_truncation.rs`; `Program`, a program in text form, such as
 //!   `y = 3*x*(1-x)`; `Explainer`, a server that records the effect of each operation on the noise;
-//!   servers on other engines than the processor; searches for rings and bootstrapping plans; and
-//!   parts of clients, servers, keys and AES uploads, for programs that put them together in
-//!   another way. These may change in any version.
+//!   servers on other engines than the processor; searches for rings, for bootstrapping plans and
+//!   for sets of servers without keys (`SumOfProducts`); and parts of clients, servers, keys and
+//!   AES uploads, for programs that put them together in another way. These may change in any
+//!   version.
 //!
 //! # Example
 //! The program of the README:
@@ -117,7 +118,7 @@ pub use planner::{failure_log2, multiplications_left, search_plan, spec_with_pla
 #[cfg(feature = "unstable")]
 pub use programs::program_keys;
 #[cfg(feature = "unstable")]
-pub use requirements::Candidate;
+pub use requirements::{Candidate, KeylessSet, SumOfProducts};
 pub use requirements::{Depth, Minimize, Requirements};
 #[cfg(feature = "unstable")]
 pub use rings::{FoundRing, RingDimension, RingSearch};

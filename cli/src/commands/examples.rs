@@ -22,6 +22,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "everlevel params plan --max-value 1e6 --signed --rows 100000 --ops compare,sum",
             "everlevel params plan --plain-modulus 65537 --slots 1000 --depth 4 --out set.json",
+            "everlevel params plan --keyless --max-value 100 --signed --terms 784 --out set.json",
         ],
     ),
     ("params rings", &["everlevel params rings --prime 17 --slots 1000"]),

@@ -6,6 +6,7 @@ pub mod bench;
 mod demo;
 mod examples;
 mod explain;
+mod keyless;
 mod manual;
 mod params;
 mod parties;

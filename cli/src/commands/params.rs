@@ -8,6 +8,7 @@ use everlevel::{
 };
 use serde::Serialize;
 
+use crate::commands::keyless;
 use crate::commands::plan::{self, By, PlanArgs};
 use crate::commands::rings::{self, RingsArgs};
 use crate::commands::workload;
@@ -41,8 +42,9 @@ pub enum ParamsCommand {
         measured: Option<PathBuf>,
     },
     /// Recommend a parameter set and a way to compute by --max-value, --signed, --rows and --ops;
-    /// or find sets by --plain-modulus, --slots and --depth; or a good bootstrapping plan for a
-    /// named set (with --json, print the set with that plan, in the form that --params reads)
+    /// or find sets by --plain-modulus, --slots and --depth, or with --keyless for servers without
+    /// keys; or a good bootstrapping plan for a named set (with --json, print the set with that
+    /// plan, in the form that --params reads)
     #[command(after_long_help = workload::help())]
     Plan(PlanArgs),
     /// Search for rings by their slots, and print degree, dimensions and the largest secure modulus
@@ -86,6 +88,7 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
         }
         ParamsCommand::Plan(args) => match (&args.name, &args.values.max_value) {
             (Some(name), _) => bootstrap_plan(name, args.by, common),
+            _ if args.sums.keyless => keyless::run(args, common),
             (None, Some(largest)) => workload::run(largest, &args.values, common),
             (None, None) => plan::run(args, common),
         },

@@ -1,6 +1,6 @@
 //! `everlevel params plan`: parameter sets for a computation.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -13,6 +13,7 @@ use everlevel_wire::file::{Existing, write_file};
 use serde::Serialize;
 
 use crate::commands::bench::measure::Bench;
+use crate::commands::keyless::KeylessArgs;
 use crate::commands::workload::ValuesArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -35,6 +36,9 @@ pub struct PlanArgs {
     /// What the values are.
     #[command(flatten)]
     pub values: ValuesArgs,
+    /// What a server without keys computes.
+    #[command(flatten)]
+    pub sums: KeylessArgs,
     /// The plaintext modulus, a power of a prime
     #[arg(long, value_name = "P^R", required_unless_present_any = ["name", "max_value"])]
     pub plain_modulus: Option<u128>,
@@ -50,7 +54,7 @@ pub struct PlanArgs {
         long,
         value_name = "D|unlimited",
         value_parser = parse_depth,
-        required_unless_present_any = ["name", "max_value"]
+        required_unless_present_any = ["name", "max_value", "keyless"]
     )]
     pub depth: Option<Depth>,
     /// The criterion for the parameter set
@@ -167,10 +171,7 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     bar.finish_and_clear();
     candidates.truncate(args.max_rows.max(1));
     if let Some(path) = &args.save {
-        let text =
-            serde_json::to_string_pretty(candidates[0].params.spec()).map_err(CliError::failure)?;
-        write_file(path, format!("{text}\n").as_bytes(), Existing::Keep)
-            .map_err(of_output(path))?;
+        save(path, candidates[0].params.spec())?;
     }
     let rows = candidates.iter().enumerate().map(|(i, candidate)| {
         let measured = if i < args.measure { Some(measured(candidate, depth)?) } else { None };
@@ -187,6 +188,12 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
         candidates: rows.collect::<Result<_, CliError>>()?,
     };
     if common.json { emit_json(&plan) } else { emit(&text(&plan, args)) }
+}
+
+/// Writes a set to a file that --params reads.
+pub fn save(path: &Path, spec: &ParamsSpec) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(spec).map_err(CliError::failure)?;
+    write_file(path, format!("{text}\n").as_bytes(), Existing::Keep).map_err(of_output(path))
 }
 
 fn row(candidate: &Candidate, measured_seconds: Option<f64>) -> Row {

@@ -19,10 +19,8 @@ pub struct ValuesArgs {
         long,
         value_name = "V",
         allow_hyphen_values = true,
-        requires_all = ["rows", "ops"],
         conflicts_with_all = [
-            "name", "by", "plain_modulus", "slots", "repeat", "depth", "minimize", "measure",
-            "max_rows", "save"
+            "name", "by", "plain_modulus", "repeat", "depth", "minimize", "measure", "max_rows"
         ]
     )]
     pub max_value: Option<String>,
@@ -33,7 +31,13 @@ pub struct ValuesArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true, requires = "max_value")]
     pub rows: Option<String>,
     /// With --max-value: the operations, separated by commas, such as compare,sum (see --help)
-    #[arg(long, value_name = "OP,..", allow_hyphen_values = true, requires = "max_value")]
+    #[arg(
+        long,
+        value_name = "OP,..",
+        allow_hyphen_values = true,
+        requires = "max_value",
+        conflicts_with_all = ["slots", "save"]
+    )]
     pub ops: Option<String>,
 }
 
@@ -50,9 +54,8 @@ fn refused(e: WorkloadError) -> CliError {
 
 /// Recommends a set and a way to compute.
 pub fn run(largest: &str, args: &ValuesArgs, common: &Common) -> Result<(), CliError> {
-    // The parser requires both.
     let (Some(rows), Some(ops)) = (&args.rows, &args.ops) else {
-        return Err(CliError::usage("expected --rows and --ops with --max-value"));
+        return Err(CliError::usage("expected --rows and --ops, or --keyless, with --max-value"));
     };
     let operations = WorkloadOperation::parse_all(ops.split(',')).map_err(refused)?;
     let (largest, rows) = (parse_largest(largest), parse_rows(rows));

@@ -15,6 +15,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("params list", "params list"),
     ("params datasheet", "params datasheet insecure_bgv-65537-n11"),
     ("params plan", "params plan --plain-modulus 257 --slots 16 --depth 1"),
+    ("params plan --keyless", "params plan --keyless --plain-modulus 257 --terms 2"),
     ("params rings", "params rings --prime 2 --slots 10 --max-rows 1"),
     ("plan", "plan old=age>30 --types age=u8 --rows 2 --params insecure_bgv-65537-n11"),
     ("demo", "demo --params insecure_bgv-65537-n11 --steps 1"),

@@ -15,6 +15,7 @@ mod elsewhere;
 mod few_slots;
 mod floor;
 mod interrupted;
+mod keyless;
 mod json;
 mod levels;
 mod measured;

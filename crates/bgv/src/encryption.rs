@@ -170,6 +170,14 @@ impl SecretKey {
     /// # Errors
     /// As [`SecretKey::decrypt`].
     pub fn decrypt_product(&self, product: &Product) -> Result<Plaintext, SchemeError> {
+        let (params, meta) = (self.params(), &product.meta);
+        let phase = self.product_phase(product)?;
+        let largest = meta.noise + params.ring().coefficient_bits();
+        plaintext_of(params, meta, phase, largest)
+    }
+
+    /// The coefficients of the phase of a product under this key that its bound lets decrypt.
+    fn product_phase(&self, product: &Product) -> Result<Poly<Coeff>, SchemeError> {
         let params = self.params();
         let cpu = params.cpu();
         product.check(params)?;
@@ -189,8 +197,7 @@ impl SecretKey {
         }
         let t = params.plaintext_ring().modulus(meta.exponent).wide();
         phase.scale_assign(cpu, meta.form.scale(t) as i128);
-        let largest = meta.noise + params.ring().coefficient_bits();
-        plaintext_of(params, &meta, phase.into_coeff(cpu), largest)
+        Ok(phase.into_coeff(cpu))
     }
 
     /// Decrypts a product, not relinearized, of a ciphertext under this key and one under the key
@@ -256,6 +263,17 @@ impl SecretKey {
         let params = self.params();
         params.noise().checked(ciphertext.meta, "decryption")?;
         let phase = self.phase(ciphertext, ciphertext.meta.noise)?;
+        Ok(params.ring().norm().max(&params.cpu().to_real(&phase)).max(1.0).log2())
+    }
+
+    /// [`SecretKey::measure_noise`] of a product, or a sum of products, that was not relinearized:
+    /// for diagnostics only, too.
+    ///
+    /// # Errors
+    /// As [`SecretKey::decrypt_product`].
+    #[cfg(feature = "diagnostics")]
+    pub fn measure_product_noise(&self, product: &Product) -> Result<f64, SchemeError> {
+        let (params, phase) = (self.params(), self.product_phase(product)?);
         Ok(params.ring().norm().max(&params.cpu().to_real(&phase)).max(1.0).log2())
     }
 

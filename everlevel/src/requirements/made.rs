@@ -10,7 +10,7 @@ use crate::planner::{KeyPlanner, multiplications_left};
 
 /// The security margin in bits above 128 for every key of a set that is constructed here:
 /// estimators differ by about this much.
-const MARGIN_BITS: f64 = 1.0;
+pub(super) const MARGIN_BITS: f64 = 1.0;
 /// log2 of the probability that the overflow exceeds its bound over an odd index; failures of noise
 /// bounds are additional.
 const OVERFLOW_LOG2: f64 = -131.0;

@@ -1,6 +1,8 @@
 //! Parameter sets for the requirements of a computation.
 
 mod candidate;
+#[cfg(feature = "unstable")]
+mod keyless;
 mod made;
 mod places;
 
@@ -12,6 +14,8 @@ use crate::error::Error;
 use crate::planner::KeyPlanner;
 pub use candidate::{Candidate, Minimize};
 use candidate::{evaluate_bootstrapped, evaluate_leveled};
+#[cfg(feature = "unstable")]
+pub use keyless::{KeylessSet, SumOfProducts};
 use made::{bootstrapped_set, largest_exponent, leveled_set};
 use places::{Place, most_in_powers_of_two, places};
 

@@ -14,6 +14,7 @@ mod fingerprints;
 mod fuzzed_indexes;
 mod index;
 mod interrupted;
+mod keyless;
 mod made_sets;
 mod mistakes;
 mod orders;

@@ -1,5 +1,8 @@
 //! Sets for servers without keys.
 
+use everlevel_ring::Ring;
+
+use super::security::MIN_SECURITY_BITS;
 use super::{OptIn, Params, largest_modulus};
 use crate::error::SchemeError;
 use crate::spec::ParamsSpec;
@@ -30,58 +33,86 @@ impl ParamsSpec {
     /// # Errors
     /// No terms, a number that is not a prime below 2^50, or sums that no such ring supports.
     pub fn for_products(plain_prime: u64, terms: u64) -> Result<Self, SchemeError> {
-        let bad = |what, expected: String, found: u64| {
-            Err(SchemeError::BadArgument { what, expected, found: found.to_string() })
-        };
-        if terms == 0 {
-            return bad("terms of a sum of products", "at least one".into(), terms);
-        }
         for log_degree in LOG_DEGREES {
-            let degree = 1usize << log_degree;
-            let Some(limit) = largest_modulus(degree, 128.0) else { continue };
-            // An approximation of the bits that the noise needs; the set determines them exactly.
-            let n = degree as f64;
-            let fresh = (plain_prime as f64).log2() + (n / 2.0 + 30.0 * n.sqrt()).log2();
-            let wanted = 2.0 * fresh + (terms as f64).log2();
-            let primes = (wanted / f64::from(WIDEST)).ceil().max(1.0);
-            let narrowest = (wanted / primes).ceil().max(20.0) as u32;
+            let Some(limit) = largest_modulus(1 << log_degree, MIN_SECURITY_BITS) else { continue };
+            let found = Self::for_products_over(2 << log_degree, (plain_prime, 1), terms, limit)?;
+            if let Some(spec) = found {
+                return Ok(spec);
+            }
+        }
+        Err(SchemeError::BadArgument {
+            what: "sum of products",
+            expected: "one that a ring of degree 2^15 holds without special primes".into(),
+            found: plain_prime.to_string(),
+        })
+    }
+
+    /// A set as [`ParamsSpec::for_products`] finds it, over the ring of an index, for products
+    /// modulo p^r and a modulus of at most `log_q` bits: one of the fewest primes, or one more, and
+    /// of those the shortest with which the sum decrypts. None if no such set has 128 bits of
+    /// security.
+    ///
+    /// # Errors
+    /// No terms, a p^r that is no plaintext modulus of the ring, an index without a ring.
+    pub fn for_products_over(
+        index: u64,
+        (p, r): (u64, u32),
+        terms: u64,
+        log_q: f64,
+    ) -> Result<Option<Self>, SchemeError> {
+        if terms == 0 {
+            return Err(SchemeError::BadArgument {
+                what: "terms of a sum of products",
+                expected: "at least one".into(),
+                found: terms.to_string(),
+            });
+        }
+        keyless(index, (p, r), WIDEST, 1).check()?;
+        let n = Ring::degree_of(index)? as f64;
+        // An approximation of the bits that the noise needs; the set determines them exactly.
+        let message = (p as f64).log2() * f64::from(r);
+        let fresh = message + (n / 2.0 + 30.0 * n.sqrt()).log2();
+        let wanted = 2.0 * fresh + (terms as f64).log2();
+        let fewest = (wanted / f64::from(WIDEST)).ceil().max(1.0) as u32;
+        for primes in [fewest, fewest + 1] {
+            let narrowest = (wanted / f64::from(primes)).ceil().max(20.0) as u32;
             for bits in narrowest..=WIDEST {
-                if f64::from(bits) * primes > limit {
+                if f64::from(bits * primes) > log_q {
                     break;
                 }
-                let spec = keyless(plain_prime, log_degree, bits, primes as usize);
-                if holds(&Params::new(spec.clone(), OptIn::SecureOnly)?, terms) {
-                    return Ok(spec);
+                let spec = keyless(index, (p, r), bits, primes as usize);
+                // There may be too few primes of this size for the ring.
+                let Ok(params) = Params::new(spec, OptIn::SecureOnly) else { continue };
+                if holds(&params, terms) {
+                    return Ok(Some(params.spec().clone()));
                 }
             }
         }
-        bad(
-            "sum of products",
-            "one that a ring of degree 2^15 holds without special primes".into(),
-            plain_prime,
-        )
+        Ok(None)
     }
 }
 
 /// A set of `primes` primes of `bits` bits and no others.
-fn keyless(plain_prime: u64, log_degree: u32, bits: u32, primes: usize) -> ParamsSpec {
+fn keyless(index: u64, (p, r): (u64, u32), bits: u32, primes: usize) -> ParamsSpec {
+    let power = if r == 1 { String::new() } else { format!("e{r}") };
+    let ring = match index.is_power_of_two() {
+        true => format!("n{}", (index / 2).max(1).ilog2()),
+        false => format!("m{index}"),
+    };
     ParamsSpec {
+        plain_exponent: r,
         base_bits: bits,
         word_bits: bits,
         words: primes - 1,
         special: 0,
-        ..ParamsSpec::new(
-            format!("bgv-{plain_prime}-n{log_degree}-keyless"),
-            2 << log_degree,
-            plain_prime,
-        )
+        ..ParamsSpec::new(format!("bgv-{p}{power}-{ring}-keyless"), index, p)
     }
 }
 
 /// Whether a sum of `terms` products of fresh ciphertexts decrypts.
 fn holds(params: &Params, terms: u64) -> bool {
-    let (noise, t) = (params.noise(), params.wide_modulus());
-    let fresh = noise.modeled(params.chain().top(), 1, |model| model.fresh_secret(t));
+    let (noise, t, r) = (params.noise(), params.wide_modulus(), params.plain_exponent());
+    let fresh = noise.modeled(params.chain().top(), r, |model| model.fresh_secret(t));
     let product = noise.product(&fresh, &fresh);
     product.and_then(|product| noise.scale(&product, terms)).is_ok()
 }
@@ -99,6 +130,14 @@ mod tests {
             assert!(holds(&params, terms) && !holds(&params, 64 * terms), "{p}, {terms}");
             assert!(params.check_switching().is_err());
         }
+        // Bytes, over an odd index.
+        let limit = largest_modulus(8190, 129.0).unwrap();
+        let found = ParamsSpec::for_products_over(8191, (2, 8), 1000, limit).unwrap().unwrap();
+        let params = Params::new(found, OptIn::SecureOnly).unwrap();
+        assert_eq!((params.name(), params.slots()), ("bgv-2e8-m8191-keyless", 630));
+        assert!(params.chain().special().is_empty() && holds(&params, 1000));
+        let none = ParamsSpec::for_products_over(8191, (2, 8), 1000, 20.0);
+        assert_eq!(none, Ok(None));
         assert_eq!(ParamsSpec::for_products(65537, 0).unwrap_err().code(), "scheme.bad-argument");
         assert_eq!(ParamsSpec::for_products(65536, 1).unwrap_err().code(), "scheme.bad-params");
         let large = ParamsSpec::for_products((1 << 50) - 27, u64::MAX);
