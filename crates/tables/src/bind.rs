@@ -1,6 +1,7 @@
 //! Expressions of SQL as numbers, conditions and sums over the columns of a schema.
 
 use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
 
 use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
 
@@ -31,6 +32,8 @@ pub(crate) struct Binder<'a> {
     met: RefCell<Vec<Parameter>>,
     /// The comparisons of characters that are left for patterns.
     pub(crate) steps: Cell<u64>,
+    /// The codes of the categories that are compared with texts, by column.
+    categories: RefCell<BTreeMap<usize, HashMap<&'a str, i128>>>,
     aggregates: Vec<Aggregate>,
 }
 
@@ -42,7 +45,17 @@ impl<'a> Binder<'a> {
         notes: &'a Notes,
     ) -> Self {
         let (met, steps, aggregates) = (RefCell::default(), Cell::new(STEPS), Vec::new());
-        Binder { schema, scope, notes, bound, met, steps, aggregates }
+        let categories = RefCell::default();
+        Binder { schema, scope, notes, bound, met, steps, categories, aggregates }
+    }
+
+    /// The code of a text among the categories of a column, which are read once for all texts.
+    pub(crate) fn category(&self, column: usize, values: &'a [String], text: &str) -> Option<i128> {
+        let mut all = self.categories.borrow_mut();
+        let codes = all
+            .entry(column)
+            .or_insert_with(|| values.iter().map(String::as_str).zip(0i128..).collect());
+        codes.get(text).copied()
     }
 
     /// The index of a sum among those collected.

@@ -206,6 +206,8 @@ impl Binder<'_> {
     ) -> Option<Condition> {
         let field = &self.schema.fields()[column];
         let (low, high) = field.bounds();
+        let equal =
+            wanted(Ordering::Equal) && !wanted(Ordering::Less) && !wanted(Ordering::Greater);
         let about = |code: i128| {
             // Those below the code, the code, and those above.
             let below = Ranges::between(low, (code - 1).min(high));
@@ -246,6 +248,9 @@ impl Binder<'_> {
             (Kind::Timestamp { .. }, Value::Date(days)) => around(Timestamp::of_day(*days)?)?,
             (Kind::Boolean, Value::Condition(Condition::Constant(value))) => {
                 about(i128::from(*value))
+            }
+            (Kind::Category { values }, Value::Text(text)) if equal => {
+                Ranges::of(self.category(column, values, text))
             }
             (Kind::Category { values }, Value::Text(text)) => {
                 // Texts compare as in SQL, whatever their places.
