@@ -29,6 +29,7 @@ mod program;
 mod remote;
 mod replaced;
 mod roles;
+mod search_rows;
 mod security;
 mod seeded;
 mod tables;
