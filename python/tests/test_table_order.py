@@ -66,9 +66,65 @@ def test_what_is_refused():
         assert caught.value.code == "table.unsupported"
     with pytest.raises(ValueError, match="reader"):
         et.Plan("select max(cost) from t", SCHEMA, ordered_by="nobody")
+    for query in (
+        "select max(ward) from t",
+        "select ward, cost from t order by ward, cost limit 2",
+        "select cost from t order by cost",
+        "select ward, sum(cost) from t group by ward order by ward limit 1",
+    ):
+        with pytest.raises(everlevel.TableError) as caught:
+            et.Search(query, SCHEMA)
+        assert caught.value.code == "table.unsupported"
+
+
+@pytest.mark.parametrize("nulls", ("", " nulls last"))
+def test_first_rows_in_rounds(fermat, nulls):
+    query = (
+        f"select ward, days from t where cost > :least order by days desc{nulls}, ward desc limit 3"
+    )
+    search = et.Search(query, SCHEMA, parts=16)
+    # 201 values are two digits to the base 16, and one round lists rows.
+    assert (search.rounds, len(search.plans)) == (3, 2) and search.plan == search.plans[0]
+    table = et.encrypt(fermat.client, DATA, SCHEMA)
+    server = search.server(fermat.client, table.rows)
+    found = search.collect(
+        fermat.client,
+        lambda plan, constants: table.run(server, plan, constants=constants),
+        least=1,
+        arrow=False,
+    )
+    expected = {"": ([None, None, 17], ["west", "south", "west"])}
+    expected[" nulls last"] = ([17, 17, 3], ["west", "south", "north"])
+    days, wards = expected[nulls]
+    assert found == {"ward": wards, "days": days}
+    assert found == et.Plan(query, SCHEMA).answer(DATA, arrow=False, least=1)
+    assert search.plan == search.plans[1]
+
+
+def test_first_rows_of_an_expression(fermat):
+    t = et.table(SCHEMA)
+    query = t.filter(t.ward != "south").select("cost", "ward").order_by(et.asc("cost")).limit(2)
+    search, table = et.Search(query, parts=32), et.encrypt(fermat.client, DATA, SCHEMA)
+    found = search.collect(
+        fermat.client,
+        lambda plan, constants: table.run(fermat.server, plan, constants=constants),
+        arrow=False,
+    )
+    costs = [decimal.Decimal("0.00"), decimal.Decimal("3.10")]
+    assert found == {"cost": costs, "ward": ["north", "north"]}
+
+
+def test_rounds_are_about_one_table(fermat):
+    tables = [et.encrypt(fermat.client, DATA, SCHEMA) for _ in range(2)]
+
+    def ask(plan, constants):
+        tables.reverse()
+        return tables[0].run(fermat.server, plan, constants=constants)
+
+    search = et.Search("select ward, days from t order by days limit 2", SCHEMA, parts=16)
     with pytest.raises(everlevel.TableError) as caught:
-        et.Search("select max(ward) from t", SCHEMA)
-    assert caught.value.code == "table.unsupported"
+        search.collect(fermat.client, ask)
+    assert caught.value.code == "table.other-result"
 
 
 def test_a_search_in_rounds(fermat):

@@ -199,8 +199,12 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "table search start",
-        &["everlevel table search start --schema stays/schema.json 'select median(cost) from t \
-             where ward = :ward' ward=west --out search"],
+        &[
+            "everlevel table search start --schema stays/schema.json 'select median(cost) from t \
+             where ward = :ward' ward=west --out search",
+            "everlevel table search start --schema stays/schema.json 'select ward, cost from t \
+             order by cost desc limit 3' --out search",
+        ],
     ),
     ("table search next", &["everlevel table search next --key keys/secret.key search"]),
     (

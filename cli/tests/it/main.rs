@@ -30,6 +30,7 @@ mod program;
 mod remote;
 mod replaced;
 mod roles;
+mod search_rows;
 mod security;
 mod seeded;
 mod tables;

@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::common::{keys_in, run_in as run, success_in as success};
 
-const SET: &str = "insecure_bgv-65537-n11";
+pub(crate) const SET: &str = "insecure_bgv-65537-n11";
 
-fn json(directory: &Path, args: &[&str]) -> Value {
+pub(crate) fn json(directory: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&success(directory, &[args, &["--json"]].concat())).unwrap()
 }
 
 /// What the program refuses with exit code 2.
-fn refused(directory: &Path, args: &[&str], code: &str) -> String {
+pub(crate) fn refused(directory: &Path, args: &[&str], code: &str) -> String {
     let out = run(directory, args);
     let why = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(2), "{args:?}: {why}");
@@ -23,7 +23,7 @@ fn refused(directory: &Path, args: &[&str], code: &str) -> String {
     why
 }
 
-const STAYS: &str = "ward,days,cost,admitted,surgery,name
+pub(crate) const STAYS: &str = "ward,days,cost,admitted,surgery,name
 north,3,1200.50,2025-01-30,true,Ada
 south,14,9034.00,2025-03-01,false,Bob
 north,1,310.25,2025-03-02,false,Cid

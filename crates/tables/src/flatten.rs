@@ -351,7 +351,7 @@ fn refused(which: &str) -> TablesError {
     )
 }
 
-fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
+pub(crate) fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     let nested = |e| Box::new(Expr::Nested(Box::new(e)));
     match (a, b) {
         (Some(a), Some(b)) => {

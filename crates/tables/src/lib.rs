@@ -70,6 +70,7 @@ mod schema;
 mod scope;
 mod search;
 mod select_list;
+mod sought;
 mod spelling;
 mod sql;
 mod starts;

@@ -359,9 +359,9 @@ impl Room {
         Err(TablesError::unsupported(
             &found,
             &format!(
-                "{remedy}leave it to the reader, of listed rows; or ask for the value in rounds \
-                 (Search), which tells counts alone; min and max are answered for any number of \
-                 rows"
+                "{remedy}leave it to the reader, of listed rows; or ask for the median or the \
+                 first rows in rounds (Search), by counts; min and max are answered for any \
+                 number of rows"
             ),
         ))
     }

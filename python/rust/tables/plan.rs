@@ -1,6 +1,7 @@
 //! Plans of queries: what they do, take and tell, their encrypted constants, and their answers
 //! in the clear.
 
+use everlevel::KeyPlan;
 use everlevel_tables::{Answer, Constants, OrderedBy, Plan, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -67,15 +68,21 @@ pub fn table_constants_facts(data: &[u8]) -> Result<(String, String, Option<Stri
     Ok((found.id().to_string(), found.plan().into(), shown(found.owner())))
 }
 
-/// The server keys that a plan takes for a table of a given number of rows.
+/// The server keys that plans take for a table of a given number of rows.
 #[pyfunction]
 pub fn table_plan_keys(
     py: Python<'_>,
-    plan: &str,
+    plans: Vec<String>,
     params: &Params,
     rows: usize,
 ) -> Result<crate::keys::Plan> {
-    let keys = detached(py, || Ok(Plan::from_json(plan)?.keys(&params.0, rows)?))?;
+    let keys = detached(py, || {
+        let mut keys = KeyPlan::default();
+        for plan in &plans {
+            keys = keys.merge(&Plan::from_json(plan)?.keys(&params.0, rows)?);
+        }
+        Ok(keys)
+    })?;
     Ok(crate::keys::Plan(keys))
 }
 

@@ -1,4 +1,4 @@
-//! Searches for a value, in rounds.
+//! Searches for a value or for first rows, in rounds.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::errors::Result;
 use crate::keys::SecretKey;
 use crate::runtime::detached;
 
-/// The search for a least, greatest or middle value, in rounds.
+/// The search for a least, greatest or middle value, or for first rows, in rounds.
 #[pyclass(frozen, module = "everlevel._everlevel")]
 pub struct TableSearch(Mutex<Search>);
 
@@ -28,10 +28,16 @@ impl TableSearch {
         Ok(TableSearch(Mutex::new(search)))
     }
 
-    /// The plan of all rounds, as JSON.
+    /// The plan of the next round, as JSON.
     #[getter]
     fn plan(&self) -> Result<String> {
         Ok(self.search().plan().to_json()?)
+    }
+
+    /// The plans of all rounds, as JSON.
+    #[getter]
+    fn plans(&self) -> Result<Vec<String>> {
+        self.search().plans().iter().map(|plan| Ok(plan.to_json()?)).collect()
     }
 
     #[getter]

@@ -152,7 +152,7 @@ class Plan:
         tenth of general ones, and less, where nothing is bootstrapped. ``seeded_keys`` as for
         ``Server.open``.
         """
-        keys = _rust.table_plan_keys(self._text, client.params._raw, counted("rows", rows))
+        keys = _rust.table_plan_keys([self._text], client.params._raw, counted("rows", rows))
         return client._server(keys, seeded_keys, progress)
 
     def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:

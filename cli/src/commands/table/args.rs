@@ -296,10 +296,10 @@ pub struct ExplainArgs {
 /// Commands below `table search`.
 #[derive(Subcommand)]
 pub enum SearchCommand {
-    /// Begin a search: write the plan of all rounds, and what is searched for, into a directory
+    /// Begin a search: write the plans of all rounds, and what is searched for, into a directory
     Start(SearchStartArgs),
     /// Read the results that are in the directory, and encrypt the constants of the next round, or
-    /// print the value
+    /// print the value or the rows
     Next(SearchNextArgs),
 }
 
@@ -310,7 +310,7 @@ pub struct SearchStartArgs {
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
     /// The query: select min(COLUMN), max(COLUMN), median(COLUMN) or quantile_cont(COLUMN, Q) from
-    /// a table, with where
+    /// a table, with where; or columns, with where and order by COLUMN limit N
     #[arg(value_name = "SQL")]
     pub query: String,
     /// The constants that the query refers to as :NAME, encrypted anew for each round

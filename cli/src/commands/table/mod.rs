@@ -46,8 +46,8 @@ pub enum TableCommand {
     Inspect(args::InspectArgs),
     /// Show what a plan costs, and what the server and the reader learn
     Explain(args::ExplainArgs),
-    /// Search for a least or greatest value or a quantile in rounds, in which the reader learns
-    /// counts and no rows
+    /// Search for a least or greatest value, a quantile or first rows in rounds, in which the
+    /// reader learns counts, and for first rows those up to the last of them
     #[command(subcommand)]
     Search(SearchCommand),
     /// Make schemas, which describe the columns of a table

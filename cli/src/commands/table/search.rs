@@ -1,5 +1,5 @@
-//! `everlevel table search`: a least or greatest value or a quantile in rounds, whose state is a
-//! directory of the asker.
+//! `everlevel table search`: a least or greatest value, a quantile or first rows in rounds, whose
+//! state is a directory of the asker.
 
 use std::path::Path;
 
@@ -22,8 +22,8 @@ use crate::console::params::tell_failures;
 
 /// What is searched for, which is not for the server.
 const STATE_FILE: &str = "search.json";
-/// The plan of all rounds.
-const PLAN_FILE: &str = "rounds.plan";
+/// The plan of the rounds that count, and that of the round that lists rows, if there is one.
+const PLAN_FILES: [&str; 2] = ["rounds.plan", "rows.plan"];
 /// The largest state, in bytes: a schema, and constants.
 const MAX_STATE_BYTES: u64 = 4 << 20;
 
@@ -80,9 +80,11 @@ pub fn start(args: &SearchStartArgs, common: &Common) -> Result<(), CliError> {
     let (plan, first) = (search.plan(), search.constants().unwrap_or_default());
     plan.codes(&state.with(&first)).map_err(refused)?;
     create_directory(out)?;
-    let path = out.join(PLAN_FILE);
-    let text = plan.to_json().map_err(refused)? + "\n";
-    write_file(&path, text.as_bytes(), Existing::Keep).map_err(of_output(&path))?;
+    for (name, plan) in PLAN_FILES.iter().zip(search.plans()) {
+        let path = out.join(name);
+        let text = plan.to_json().map_err(refused)? + "\n";
+        write_file(&path, text.as_bytes(), Existing::Keep).map_err(of_output(&path))?;
+    }
     state.write(out)?;
     let (id, rounds) = (plan.id().map_err(refused)?, search.rounds());
     tell(plan.notes());
@@ -153,9 +155,12 @@ fn asked(
     common: &Common,
 ) -> Result<(), CliError> {
     let rounds = search.rounds();
+    let place = search.plans().iter().position(|plan| plan == search.plan());
+    let plan = directory.join(PLAN_FILES[place.unwrap_or(0)]);
     if common.json {
         return emit_json(&json!({
             "plan": search.plan().id().map_err(refused)?,
+            "plan_file": plan,
             "constants": sent.id().to_string(),
             "round": round,
             "rounds": rounds,
@@ -166,13 +171,13 @@ fn asked(
     emit(&format!(
         "round {round} of {rounds}: run the plan {} with the constants {}, and put the result into \
          {}",
-        directory.join(PLAN_FILE).display(),
+        plan.display(),
         constants.display(),
         result.display()
     ))
 }
 
-/// Prints the value that was searched for.
+/// Prints what was searched for.
 fn found(
     answer: &Answer,
     search: &Search,

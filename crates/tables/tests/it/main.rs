@@ -34,6 +34,7 @@ mod rehearse;
 mod roles;
 mod rows;
 mod search;
+mod search_rows;
 mod texts;
 mod texts_refused;
 mod times;
