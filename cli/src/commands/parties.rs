@@ -22,8 +22,8 @@ pub fn server_for(
     Ok(server)
 }
 
-/// A server with exactly the keys of an estimate, which bootstraps if the estimate does, made before
-/// a progress bar.
+/// A server with exactly the keys of an estimate, which bootstraps if the estimate does, made while
+/// a progress bar shows how far it is.
 pub fn planned_server(
     client: &Client,
     estimate: &Estimate,

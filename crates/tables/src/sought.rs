@@ -26,7 +26,7 @@ const REMEDY: &str = "write select min(COLUMN) from TABLE where …, or max, med
 pub(crate) enum Wanted {
     /// A value.
     Value(Fold),
-    /// So many rows that come first, of whose order this is the first key.
+    /// This number of first rows, of whose order this is the first key.
     Rows(usize, OrderKey),
 }
 

@@ -86,8 +86,8 @@ impl SumOfProducts {
     ///
     /// # Errors
     /// A plaintext modulus that is not a power of a prime; no slots, products or weight; sums that
-    /// no ring holds, or of so many ciphertexts that they would fail with a probability above
-    /// 2^-128.
+    /// no ring holds, or of more ciphertexts than together stay within their bounds but for a
+    /// probability of 2^-128.
     pub fn modulo(&self, plain_modulus: u128) -> Result<KeylessSet, Error> {
         let wanted = Requirements::new(plain_modulus).slots(self.slots).depth(Depth::Levels(1));
         let (p, r) = wanted.checked()?;
@@ -151,8 +151,8 @@ impl SumOfProducts {
         let failure_log2 = noise.failure_of_events(Events::fresh(self.terms.saturating_mul(2)));
         if failure_log2 > FAILURE_LOG2 {
             return Err(self.refused(format!(
-                "with probability 2^{failure_log2:.0}, above 2^-128, one of the ciphertexts of so \
-                 many products exceeds its noise bound: add up fewer products, and state public \
+                "with probability 2^{failure_log2:.0}, above 2^-128, one of the ciphertexts of \
+                 these products exceeds its noise bound: add up fewer products, and state public \
                  constants as their weight"
             )));
         }

@@ -115,7 +115,7 @@ fn found(
     let own = ("least".to_string(), least.to_string());
     let answer = search.run(|plan, constants| {
         rounds += 1;
-        let codes = plan.codes(&[&[own.clone()], constants].concat())?;
+        let codes = plan.codes(&[std::slice::from_ref(&own), constants].concat())?;
         if plan.query().listed.is_some() {
             let unlimited = Query { limit: None, ..plan.query().clone() };
             listed = ids(&ask(&unlimited, &codes));
