@@ -127,6 +127,37 @@ def test_rounds_are_about_one_table(fermat):
     assert caught.value.code == "table.other-result"
 
 
+def test_rounds_after_an_interruption_are_about_the_same_table(fermat):
+    first, second = (et.encrypt(fermat.client, DATA, SCHEMA) for _ in range(2))
+    asked = 0
+
+    def ask_once(plan, constants):
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            raise ConnectionError
+        return first.run(fermat.server, plan, constants=constants)
+
+    query = "select ward, days from t order by days limit 2"
+    search = et.Search(query, SCHEMA, parts=16)
+    with pytest.raises(ConnectionError):
+        search.collect(fermat.client, ask_once)
+    for table_id in (None, second.id):
+        with pytest.raises(everlevel.TableError) as caught:
+            search.collect(
+                fermat.client,
+                lambda plan, constants: second.run(fermat.server, plan, constants=constants),
+                table_id=table_id,
+            )
+        assert caught.value.code == "table.other-result"
+    found = search.collect(
+        fermat.client,
+        lambda plan, constants: first.run(fermat.server, plan, constants=constants),
+        arrow=False,
+    )
+    assert found == et.Plan(query, SCHEMA).answer(DATA, arrow=False)
+
+
 def test_a_search_in_rounds(fermat):
     table = et.encrypt(fermat.client, DATA, SCHEMA)
 

@@ -1,6 +1,5 @@
 //! `everlevel params plan --keyless`: the parameter set of a server without keys.
 
-use clap::Args;
 use everlevel::{Depth, KeylessSet, ParamsSpec, SumOfProducts};
 use everlevel_tables::parse_largest;
 use serde::Serialize;
@@ -10,23 +9,6 @@ use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::check_file;
 use crate::console::output::{counted, emit, emit_json, progress, table};
-
-/// What a server without keys computes.
-#[derive(Args)]
-pub struct KeylessArgs {
-    /// Find the smallest set for a server without keys, which multiplies fresh ciphertexts once
-    /// and adds up the products; its results can only be decrypted. With --plain-modulus, or with
-    /// --max-value, which chooses a prime
-    #[arg(long, conflicts_with_all = ["name", "by", "repeat", "minimize", "measure", "max_rows"])]
-    pub keyless: bool,
-    /// With --keyless: the most products that are added up
-    #[arg(long, value_name = "N", requires = "keyless", default_value_t = 1)]
-    pub terms: u64,
-    /// With --keyless: the largest magnitude of a public constant that multiplies a product, those
-    /// of its factors included
-    #[arg(long, value_name = "W", requires = "keyless", default_value_t = 1)]
-    pub weight: u64,
-}
 
 #[derive(Serialize)]
 struct Keyless {

@@ -13,7 +13,6 @@ use everlevel_wire::file::{Existing, write_file};
 use serde::Serialize;
 
 use crate::commands::bench::measure::Bench;
-use crate::commands::keyless::KeylessArgs;
 use crate::commands::workload::ValuesArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -69,6 +68,23 @@ pub struct PlanArgs {
     /// Write the best candidate to this file, which --params reads
     #[arg(long = "out", value_name = "FILE")]
     pub save: Option<PathBuf>,
+}
+
+/// What a server without keys computes.
+#[derive(Args)]
+pub struct KeylessArgs {
+    /// Find the smallest set for a server without keys, which multiplies fresh ciphertexts once
+    /// and adds up the products; its results can only be decrypted. With --plain-modulus, or with
+    /// --max-value, which chooses a prime
+    #[arg(long, conflicts_with_all = ["name", "by", "repeat", "minimize", "measure", "max_rows"])]
+    pub keyless: bool,
+    /// With --keyless: the most products that are added up
+    #[arg(long, value_name = "N", requires = "keyless", default_value_t = 1)]
+    pub terms: u64,
+    /// With --keyless: the largest magnitude of a public constant that multiplies a product, those
+    /// of its factors included
+    #[arg(long, value_name = "W", requires = "keyless", default_value_t = 1)]
+    pub weight: u64,
 }
 
 fn parse_depth(text: &str) -> Result<Depth, String> {

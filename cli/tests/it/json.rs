@@ -75,7 +75,7 @@ const COMMANDS: &[(&str, &str)] = &[
         "table run --table t --server-keys k/server.keys --plan f/rounds.plan --constants \
          f/1.constants --out f/1.result",
     ),
-    ("table search next, the value", "table search next --key k/secret.key f"),
+    ("table search next, the answer", "table search next --key k/secret.key f"),
     ("table change", "table change --table t --key k/secret.key delete_from_t_where_age>60"),
     ("table decrypt", "table decrypt --table t --key k/secret.key --out t.csv"),
     (

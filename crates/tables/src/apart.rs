@@ -117,8 +117,7 @@ fn far(start: usize, row: usize) -> TablesError {
         &format!(
             "the rows of a group have to be among {MOST_RANKED} in sequence: sort the rows by the \
              public columns before the table is encrypted; groups of more rows are left to the \
-             reader, of listed rows, or asked for one by one in rounds (Search), which tells \
-             counts alone"
+             reader, of listed rows, or asked for one by one in rounds (Search), by counts"
         ),
     )
 }

@@ -11,13 +11,15 @@ use crate::formula::{Formula, Operator};
 use crate::literal::{Value, mistyped, moment};
 use crate::notes::Notes;
 use crate::parameter::{Meaning, Parameter};
-use crate::pattern::STEPS;
 use crate::query::{Aggregate, Fold};
 use crate::schema::Schema;
 use crate::scope::Scope;
 
 /// The largest number of decimal places of an expression.
 const PLACES: u32 = 18;
+/// The largest number of comparisons of characters for all patterns of a query. Two for each
+/// character of the categories are usual; only patterns that nearly match at many places take more.
+pub(crate) const STEPS: u64 = 1 << 27;
 
 /// Reads expressions, and collects the sums among them.
 pub(crate) struct Binder<'a> {

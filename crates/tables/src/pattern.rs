@@ -4,17 +4,13 @@ use std::str::Chars;
 
 use sqlparser::ast::Expr;
 
-use crate::bind::Binder;
+use crate::bind::{Binder, STEPS};
 use crate::condition::{Comparison, Condition, Number};
 use crate::error::TablesError;
 use crate::kind::Kind;
 use crate::literal::{Value, mistyped};
 use crate::parameter::Meaning;
 use crate::ranges::Ranges;
-
-/// The largest number of comparisons of characters for all patterns of a query. Two for each
-/// character of the categories are usual; only patterns that nearly match at many places take more.
-pub(crate) const STEPS: u64 = 1 << 27;
 
 impl Binder<'_> {
     /// The rows whose text matches a pattern, or has an encrypted prefix.

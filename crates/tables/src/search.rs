@@ -240,7 +240,8 @@ impl Search {
     }
 
     /// Runs all rounds. `ask` encrypts the constants of a round, has a server run the plan, and
-    /// reads the result.
+    /// reads the result; it also checks that all results are of one table, which answers do not
+    /// tell ([`TableResult::check`](crate::TableResult::check)).
     ///
     /// # Errors
     /// Those of [`Search::learn`] and of `ask`.

@@ -8,6 +8,7 @@ use sqlparser::ast::{
 use crate::condition::Number;
 use crate::error::TablesError;
 use crate::flatten::{both, flattened};
+use crate::from::tables;
 use crate::kind::Kind;
 use crate::plan::Plan;
 use crate::query::{Fold, OrderKey, Query};
@@ -197,6 +198,9 @@ fn first_rows(
              condition",
         );
     };
+    if limit == 0 {
+        return refused("a search for no rows", "write a limit of at least 1");
+    }
     let Some(column) = query.column_of(&query.outputs[key.output].value) else {
         return refused("a search in an order by what is no column", "order by a column");
     };
@@ -204,7 +208,17 @@ fn first_rows(
     let items: Option<Vec<&Expr>> = select.projection.iter().map(expression).collect();
     let written = match items {
         Some(items) => items[key.output].to_string(),
-        None => Ident::with_quote('"', schema.fields()[column].name()).to_string(),
+        None => {
+            let name = Expr::Identifier(Ident::with_quote('"', schema.fields()[column].name()));
+            let (scope, _) = tables(select, schema)?;
+            if scope.place(&name) != Ok(column) {
+                return refused(
+                    &format!("a search in {name} of a *, as several tables have such a column"),
+                    "name the columns in place of *, that of order by with its table",
+                );
+            }
+            name.to_string()
+        }
     };
     Ok((Wanted::Rows(limit, *key), column, written))
 }

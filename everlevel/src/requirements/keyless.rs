@@ -6,12 +6,13 @@ use everlevel_ring::Ring;
 use everlevel_ring::sample::system_rng;
 use everlevel_scheme::noise::Events;
 use everlevel_scheme::params::largest_modulus;
-use everlevel_scheme::{Arithmetic, OptIn, Params, ParamsSpec, Plaintext, SchemeError};
+use everlevel_scheme::{Arithmetic, OptIn, Params, ParamsSpec, SchemeError};
 use everlevel_wire::{Metadata, ciphertexts, product_results, products};
 
 use super::made::MARGIN_BITS;
-use super::{Depth, Requirements};
+use super::places::{MODULUS, few_slots, places, prime_power};
 use crate::error::Error;
+use crate::planner::zero;
 
 /// log2 of the largest probability with which any ciphertext of a sum may exceed its bound.
 const FAILURE_LOG2: f64 = -128.0;
@@ -76,10 +77,10 @@ impl SumOfProducts {
     }
 
     /// The smallest set for sums modulo `plain_modulus` = p^r: the ring of least degree, of those
-    /// over which [`Requirements`] makes sets, whose modulus has a bit more than 128 bits of
-    /// security and holds the proved noise bound of every such sum; the fewest primes, or one more,
-    /// and of those the shortest. It is [`ParamsSpec::for_products`] for any prime power and number
-    /// of slots.
+    /// over which [`Requirements`](crate::Requirements) makes sets, whose modulus has a bit more
+    /// than 128 bits of security and holds the proved noise bound of every such sum; the fewest
+    /// primes, or one more, and of those the shortest. It is [`ParamsSpec::for_products`] for any
+    /// prime power and number of slots.
     ///
     /// Takes up to seconds. To know the sizes of files it draws a key, and encrypts and multiplies
     /// once.
@@ -89,9 +90,14 @@ impl SumOfProducts {
     /// no ring holds, or of more ciphertexts than together stay within their bounds but for a
     /// probability of 2^-128.
     pub fn modulo(&self, plain_modulus: u128) -> Result<KeylessSet, Error> {
-        let wanted = Requirements::new(plain_modulus).slots(self.slots).depth(Depth::Levels(1));
-        let (p, r) = wanted.checked()?;
-        self.first(wanted.places(p)?.into_iter().map(|place| (place.index, (p, r))))
+        self.count()?;
+        let power = prime_power(plain_modulus);
+        let (p, r) = power.ok_or_else(|| self.refused(MODULUS.into()))?;
+        let found = places(p, self.slots)?;
+        if found.is_empty() {
+            return Err(self.refused(few_slots(p)));
+        }
+        self.first(found.into_iter().map(|place| (place.index, (p, r))))
     }
 
     /// The smallest set for sums of values from 0 to `largest`, or from `-largest` to `largest` if
@@ -158,7 +164,8 @@ impl SumOfProducts {
         }
         let mut rng = system_rng()?;
         let secret = SecretKey::generate(&params, &mut rng);
-        let x = secret.encrypt(&Plaintext::encode(&params, &[1])?, &mut rng)?;
+        // Sizes do not depend on the message, and to encode others takes long over odd indices.
+        let x = secret.encrypt(&zero(&params)?, &mut rng)?;
         let server = Evaluator::new(ServerKeys::empty(&params));
         let product = server.mul_lazy_aligned(&x, &x)?;
         // What a result is cut to depends on its bound.

@@ -17,7 +17,7 @@ use candidate::{evaluate_bootstrapped, evaluate_leveled};
 #[cfg(feature = "unstable")]
 pub use keyless::{KeylessSet, SumOfProducts};
 use made::{bootstrapped_set, largest_exponent, leveled_set};
-use places::{Place, most_in_powers_of_two, places};
+use places::{MODULUS, Place, few_slots, places, prime_power};
 
 /// The number of consecutive multiplications (the multiplicative depth).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,8 @@ impl Requirements {
     /// The sets that are constructed over the ring of an index, the best first: for a bounded depth
     /// with several key-switching gadgets, for unlimited depth one set. They are for rings that
     /// [`Requirements::candidates`] does not choose, and show what a ring has room for; sets that
-    /// have a name are not among them.
+    /// have a name are not among them. Rings with large linear maps, which other searches leave
+    /// out, may take hours.
     ///
     /// # Errors
     /// An index without a ring, or whose ring has too few slots; as [`Requirements::candidates`].
@@ -200,9 +201,7 @@ impl Requirements {
 
     /// p and r of the plaintext modulus, of requirements that something can meet.
     fn checked(&self) -> Result<(u64, u32), Error> {
-        let found = prime_power(self.plain_modulus).ok_or_else(|| {
-            self.unmet("plain_modulus: expected a power of a prime below 2^50, of at most 2^64")
-        })?;
+        let found = prime_power(self.plain_modulus).ok_or_else(|| self.unmet(MODULUS))?;
         if self.slots == 0 {
             return Err(self.unmet("slots = 0: expected at least 1"));
         }
@@ -237,15 +236,6 @@ impl Requirements {
         Error::from(SchemeError::BadParams { name, problem: problem.into() })
     }
 
-    fn few_slots(&self, p: u64) -> Error {
-        self.unmet(&format!(
-            "rings of power-of-two index have at most {} slots modulo powers of {p}, and no ring \
-             of odd, square-free index below 2^17 in which one axis carries Frobenius has as many: \
-             ask for fewer",
-            most_in_powers_of_two(p)
-        ))
-    }
-
     /// The set with no more slots than are used, if its values can repeat that often.
     fn with_fewer_slots(&self, set: &Params) -> Option<Params> {
         let used = self.slots.next_power_of_two().max(4);
@@ -258,7 +248,7 @@ impl Requirements {
     /// The rings with enough slots.
     fn places(&self, p: u64) -> Result<Vec<Place>, Error> {
         let found = places(p, self.slots)?;
-        if found.is_empty() { Err(self.few_slots(p)) } else { Ok(found) }
+        if found.is_empty() { Err(self.unmet(&few_slots(p))) } else { Ok(found) }
     }
 
     /// The named sets that bootstrap.
@@ -356,15 +346,4 @@ fn leveled(
         }
     }
     Ok(found)
-}
-
-/// (p, r) if this is p^r of at most 2^64 with p below 2^50.
-fn prime_power(modulus: u128) -> Option<(u64, u32)> {
-    if modulus == 1 << 64 {
-        return Some((2, 64));
-    }
-    match everlevel_arith::primes::factor(u64::try_from(modulus).ok()?).as_slice() {
-        &[(p, r)] if p >> 50 == 0 => Some((p, r)),
-        _ => None,
-    }
 }

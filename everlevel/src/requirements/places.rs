@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use everlevel_arith::primes;
 use everlevel_ring::SlotShape;
 
 use crate::error::Error;
@@ -75,7 +76,7 @@ pub(super) fn single(p: u64, index: u64) -> Result<(Place, usize), Error> {
 }
 
 /// The largest number of slots that a ring of power-of-two index has modulo powers of p.
-pub(super) fn most_in_powers_of_two(p: u64) -> usize {
+fn most_in_powers_of_two(p: u64) -> usize {
     powers_of_two(p).map(|(_, slots)| slots).max().unwrap_or(0)
 }
 
@@ -84,6 +85,31 @@ fn powers_of_two(p: u64) -> impl Iterator<Item = (u32, usize)> {
     (10..=17).filter_map(move |log_n| {
         SlotShape::new(2 << log_n, p, 1).ok().map(|shape| (log_n, shape.slots()))
     })
+}
+
+/// Why there is no ring with more slots modulo powers of p.
+pub(super) fn few_slots(p: u64) -> String {
+    format!(
+        "rings of power-of-two index have at most {} slots modulo powers of {p}, and no ring of \
+         odd, square-free index below 2^17 in which one axis carries Frobenius has as many: ask \
+         for fewer",
+        most_in_powers_of_two(p)
+    )
+}
+
+/// What is expected of a plaintext modulus.
+pub(super) const MODULUS: &str =
+    "plain_modulus: expected a power of a prime below 2^50, of at most 2^64";
+
+/// (p, r) if this is p^r of at most 2^64 with p below 2^50.
+pub(super) fn prime_power(modulus: u128) -> Option<(u64, u32)> {
+    if modulus == 1 << 64 {
+        return Some((2, 64));
+    }
+    match primes::factor(u64::try_from(modulus).ok()?).as_slice() {
+        &[(p, r)] if p >> 50 == 0 => Some((p, r)),
+        _ => None,
+    }
 }
 
 fn odd(p: u64, slots: usize) -> Result<Vec<Place>, Error> {

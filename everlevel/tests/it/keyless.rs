@@ -135,7 +135,7 @@ fn what_no_set_is_for_is_refused() {
         (SumOfProducts::new(0).modulo(257), "at least one"),
         (one.weight(0).of_values(5, true), "at least one"),
         (one.slots(0).of_values(5, true), "at least one"),
-        (one.slots(0).modulo(257), "at least 1"),
+        (one.slots(0).modulo(257), "at least one"),
         (SumOfProducts::new(u64::MAX).weight(2).modulo(257), "below 2^64"),
         (one.modulo(6), "power of a prime"),
         (one.slots(1 << 20).modulo(65537), "ask for fewer"),

@@ -102,9 +102,8 @@ class Search:
             plan = self.plan
             sent = plan.bind(client, **constants, **dict(given))
             result = ask(plan, sent)
-            self._raw.learn(client._raw, result.to_bytes(), table_id, sent.id)
-            # A change of the table in between gives it another id.
-            table_id = result.table_id
+            # A change of the table in between gives it another id, which is refused.
+            self._raw.learn(client._raw, result.to_bytes(), table_id, sent.id, given)
             done += 1
             if step is not None:
                 step(done, self.rounds)

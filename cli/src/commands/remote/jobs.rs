@@ -253,7 +253,9 @@ pub fn ask(
     let id = done.result("result").map_err(of_service)?;
     let bytes = fetch(client, id, (out, force), common)?;
     if common.json {
-        return emit_json(&json!({ "job": done, "bytes": bytes, "out": out }));
+        return emit_json(
+            &json!({ "job": done, "bytes": bytes, "out": out.display().to_string() }),
+        );
     }
     let (refreshes, seconds) = (done.refreshes, done.seconds);
     emit(&format!("{refreshes} refreshes, {seconds:.1} s, {bytes} bytes: {}", out.display()))

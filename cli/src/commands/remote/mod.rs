@@ -172,7 +172,7 @@ pub fn run(command: &RemoteCommand, common: &Common) -> Result<(), CliError> {
             let client = service.client()?;
             let (bytes, path) = (fetch(&client, id, (&out.out, out.force), common)?, &out.out);
             if common.json {
-                return emit_json(&json!({ "bytes": bytes, "out": path }));
+                return emit_json(&json!({ "bytes": bytes, "out": path.display().to_string() }));
             }
             emit(&format!("{bytes} bytes: {}", path.display()))
         }

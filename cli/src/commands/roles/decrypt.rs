@@ -85,6 +85,7 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
             let bytes = columns::bytes(format, &name, kind, &values)?;
             write_secret_output(out, &bytes, args.force)?;
             if common.json {
+                let out = out.display().to_string();
                 let told = json!({ "params": params, "name": name, "values": count, "out": out });
                 return emit_json(&told);
             }

@@ -27,7 +27,7 @@ pub fn make_key(out: &OutArg, common: &Common) -> Result<(), CliError> {
     let key = ManifestKey::generate(&mut everlevel::system_rng().map_err(CliError::failure)?);
     write_secret_file(path, key.expose_bytes(), existing(out.force)).map_err(of_output(path))?;
     if common.json {
-        return emit_json(&serde_json::json!({ "out": path }));
+        return emit_json(&serde_json::json!({ "out": path.display().to_string() }));
     }
     emit(&format!(
         "{}: its holders are trusted on noise bounds; share it only with parties whose \

@@ -144,7 +144,7 @@ pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
             "columns": schema.columns().count(),
             "blocks": table.blocks(),
             "bytes": bytes,
-            "out": args.out,
+            "out": args.out.display().to_string(),
         }));
     }
     emit(&format!(
@@ -181,7 +181,7 @@ pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
     if common.json {
         return emit_json(&json!({
             "plan": id, "groups": groups, "sums": sums, "rows": query.listed.is_some(),
-            "bytes": text.len(), "notes": plan.notes(), "out": out,
+            "bytes": text.len(), "notes": plan.notes(), "out": out.display().to_string(),
         }));
     }
     let asked = match &query.listed {
@@ -215,7 +215,7 @@ pub fn bind(args: &BindArgs, common: &Common) -> Result<(), CliError> {
             "params": key.params().name(),
             "count": values.len(),
             "bytes": bytes.len(),
-            "out": out,
+            "out": out.display().to_string(),
         }));
     }
     emit(&format!(

@@ -181,7 +181,9 @@ pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
         let columns = told.iter();
         let columns = columns.map(|i| json!({"name": i.column, "kept": i.kept, "told": i.told}));
         let columns: Vec<_> = columns.collect();
-        return emit_json(&json!({ "columns": columns, "remark": remark, "out": out }));
+        return emit_json(
+            &json!({ "columns": columns, "remark": remark, "out": out.display().to_string() }),
+        );
     }
     let mut lines: Vec<String> =
         told.iter().map(|i| format!("{}: {}", clean(&i.column), clean(&i.told))).collect();

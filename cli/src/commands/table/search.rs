@@ -87,9 +87,13 @@ pub fn start(args: &SearchStartArgs, common: &Common) -> Result<(), CliError> {
     }
     state.write(out)?;
     let (id, rounds) = (plan.id().map_err(refused)?, search.rounds());
-    tell(plan.notes());
+    // Of a column with one value no row is below a constant of a round.
+    let notes = plan.notes().iter().filter(|note| !note.contains(":search_"));
+    tell(&notes.cloned().collect::<Vec<_>>());
     if common.json {
-        return emit_json(&json!({ "plan": id, "rounds": rounds, "out": out }));
+        return emit_json(
+            &json!({ "plan": id, "rounds": rounds, "out": out.display().to_string() }),
+        );
     }
     emit(&format!("plan {id}: {rounds} rounds: {}", out.display()))
 }
@@ -160,12 +164,12 @@ fn asked(
     if common.json {
         return emit_json(&json!({
             "plan": search.plan().id().map_err(refused)?,
-            "plan_file": plan,
+            "plan_file": plan.display().to_string(),
             "constants": sent.id().to_string(),
             "round": round,
             "rounds": rounds,
             "bytes": sent.as_bytes().len(),
-            "out": constants,
+            "out": constants.display().to_string(),
         }));
     }
     emit(&format!(
