@@ -164,8 +164,8 @@ impl Requirements {
     /// that are constructed. Sets are constructed over rings of power-of-two index or, if those
     /// have too few slots, above all for p = 2, over rings of odd index below 2^17.
     ///
-    /// Takes a few seconds, or some tens of seconds if sets with bootstrapping are constructed over
-    /// odd indices; longer if none can be, as the largest exponent that has one is searched for.
+    /// Takes a few seconds. Sets with bootstrapping over odd indices may take longer, and so does
+    /// the search for the largest exponent that has one, if none can be constructed.
     ///
     /// # Errors
     /// A plaintext modulus that is not a power of a prime, or requirements that no set meets; the
