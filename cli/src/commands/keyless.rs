@@ -50,7 +50,7 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
         )
         .with_code("scheme.bad-params"));
     }
-    args.save.as_deref().map_or(Ok(()), |path| check_file(path, false))?;
+    args.save.as_deref().map_or(Ok(()), |path| check_file(path, args.force))?;
     let wanted = SumOfProducts::new(sums.terms).weight(sums.weight).slots(args.slots);
     let bar = progress(common, "parameter sets", 1);
     let found = match (args.plain_modulus, &values.max_value) {
@@ -66,7 +66,7 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     let found = found.map_err(|e| CliError::usage(e.to_string()).with_code(e.code()))?;
     bar.finish_and_clear();
     if let Some(path) = &args.save {
-        save(path, found.params.spec())?;
+        save(path, found.params.spec(), args.force)?;
     }
     let set = described(&found, &wanted);
     if common.json { emit_json(&set) } else { emit(&text(&set, args)) }

@@ -9,14 +9,14 @@ use everlevel::{
     Candidate, Client, Depth, KeyPlan, Minimize, NextUse, Params, ParamsSpec, Requirements,
     ServerKeys, TimeModel,
 };
-use everlevel_wire::file::{Existing, write_file};
+use everlevel_wire::file::write_file;
 use serde::Serialize;
 
 use crate::commands::bench::measure::Bench;
 use crate::commands::workload::ValuesArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_file, of_output};
+use crate::console::files::{check_file, existing, of_output};
 use crate::console::machine;
 use crate::console::output::{emit, emit_json, progress, table, threads};
 use crate::console::params::find_planner;
@@ -38,8 +38,13 @@ pub struct PlanArgs {
     /// What a server without keys computes.
     #[command(flatten)]
     pub sums: KeylessArgs,
-    /// The plaintext modulus, a power of a prime
-    #[arg(long, value_name = "P^R", required_unless_present_any = ["name", "max_value"])]
+    /// The plaintext modulus, a power of a prime, such as 65537, 65537^2 or 2^32
+    #[arg(
+        long,
+        value_name = "P^R",
+        value_parser = parse_modulus,
+        required_unless_present_any = ["name", "max_value"]
+    )]
     pub plain_modulus: Option<u128>,
     /// The minimum number of slots
     #[arg(long, value_name = "K", default_value_t = 1)]
@@ -68,6 +73,9 @@ pub struct PlanArgs {
     /// Write the best candidate to this file, which --params reads
     #[arg(long = "out", value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// Overwrite an existing file
+    #[arg(long, requires = "save")]
+    pub force: bool,
 }
 
 /// What a server without keys computes.
@@ -85,6 +93,15 @@ pub struct KeylessArgs {
     /// of its factors included
     #[arg(long, value_name = "W", requires = "keyless", default_value_t = 1)]
     pub weight: u64,
+}
+
+/// A number, or a power of one.
+fn parse_modulus(text: &str) -> Result<u128, String> {
+    let (base, exponent) = text.split_once('^').unwrap_or((text, "1"));
+    let wrong = || "expected P or P^R, such as 65537 or 2^32".to_string();
+    let (base, exponent): (u128, u32) =
+        (base.parse().map_err(|_| wrong())?, exponent.parse().map_err(|_| wrong())?);
+    base.checked_pow(exponent).ok_or_else(|| format!("{text} is above 2^64"))
 }
 
 fn parse_depth(text: &str) -> Result<Depth, String> {
@@ -158,7 +175,7 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     let (Some(plain_modulus), Some(depth)) = (args.plain_modulus, args.depth) else {
         return Err(CliError::usage("expected --plain-modulus and --depth, or the name of a set"));
     };
-    args.save.as_deref().map_or(Ok(()), |path| check_file(path, false))?;
+    args.save.as_deref().map_or(Ok(()), |path| check_file(path, args.force))?;
     let minimize = match args.minimize {
         Goal::Latency => Minimize::Latency,
         Goal::Throughput => Minimize::Throughput,
@@ -187,7 +204,7 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     bar.finish_and_clear();
     candidates.truncate(args.max_rows.max(1));
     if let Some(path) = &args.save {
-        save(path, candidates[0].params.spec())?;
+        save(path, candidates[0].params.spec(), args.force)?;
     }
     let rows = candidates.iter().enumerate().map(|(i, candidate)| {
         let measured = if i < args.measure { Some(measured(candidate, depth)?) } else { None };
@@ -207,9 +224,9 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
 }
 
 /// Writes a set to a file that --params reads.
-pub fn save(path: &Path, spec: &ParamsSpec) -> Result<(), CliError> {
+pub fn save(path: &Path, spec: &ParamsSpec, force: bool) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(spec).map_err(CliError::failure)?;
-    write_file(path, format!("{text}\n").as_bytes(), Existing::Keep).map_err(of_output(path))
+    write_file(path, format!("{text}\n").as_bytes(), existing(force)).map_err(of_output(path))
 }
 
 fn row(candidate: &Candidate, measured_seconds: Option<f64>) -> Row {

@@ -235,10 +235,16 @@ pub fn create_directory(path: &Path) -> Result<(), CliError> {
     })
 }
 
+/// A path as a text, in which what is no UTF-8 is replaced: a report comes after the work.
+pub fn path_text<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&path.display())
+}
+
 /// A file that was written, for reports.
 #[derive(serde::Serialize)]
 pub struct Written {
     /// Where.
+    #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,

@@ -24,6 +24,8 @@ mod notes;
 mod options;
 mod output;
 mod owners;
+#[cfg(unix)]
+mod paths;
 mod printed;
 mod program;
 #[cfg(feature = "service")]

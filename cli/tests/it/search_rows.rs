@@ -63,6 +63,14 @@ fn first_rows_that_are_searched_for() {
     let told = json(here, &next);
     assert_eq!((&told["rows"][1][0], &told["query"]), (&"north".into(), &query.into()));
 
+    // Another constant of the query, for which nothing was asked.
+    let state = fs::read_to_string(here.join("search/search.json")).unwrap();
+    let other = state.replacen(r#"["surgery","true"]"#, r#"["surgery","false"]"#, 1);
+    assert_ne!(other, state);
+    fs::write(here.join("search/search.json"), other).unwrap();
+    refused(here, &next, "table.result");
+    fs::write(here.join("search/search.json"), state).unwrap();
+
     // The rows of the table after a change, which does not concern them.
     let change = ["table", "change", "--table", "stays", "--key", "keys/secret.key"];
     success(here, &[&change[..], &["delete from stays where not surgery"]].concat());

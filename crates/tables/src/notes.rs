@@ -9,6 +9,7 @@ use crate::condition::Condition;
 use crate::kind::Kind;
 use crate::literal::text_of;
 use crate::nearest::did_you_mean;
+use crate::parameter::NAME;
 use crate::ranges::Ranges;
 use crate::rows::SHOWN;
 use crate::schema::Schema;
@@ -43,7 +44,10 @@ impl Notes {
             Condition::Compare(..) => rows.clone().simplified(schema) == Condition::Constant(false),
             _ => false,
         };
-        if !none {
+        // Of a column with one value no row is below a constant of a search, which nobody wrote.
+        let searched =
+            |e: &Expr| e.to_string().strip_prefix(':').is_some_and(|x| x.starts_with(NAME));
+        if !none || searched(left) || searched(right) {
             return;
         }
         let comparison = format!("{} {operator} {}", shown(left), shown(right));

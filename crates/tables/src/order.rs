@@ -339,28 +339,28 @@ impl Room {
                      apart, ordered by the server, of a table of {rows} rows"
                 ),
                 format!(
-                    "they are ranked in tables of one block, here of {slots} rows, under parameter \
-                     sets with at least {} slots: ",
+                    "ask of a table of one block, here of {slots} rows, under a parameter set with \
+                     at least {} slots",
                     2 * MOST_RANKED
                 ),
             ),
             false => (
                 format!(
                     "order by … limit and median of a table of {rows} rows, ordered by the server, \
-                     which compares all pairs of at most {} rows",
+                     where {} is the most",
                     self.most()
                 ),
                 format!(
                     "{narrow}, in a table that was sorted by public columns and has up to {slots} \
-                     rows: then {MOST_RANKED} rows in sequence may be of one group; or "
+                     rows: then {MOST_RANKED} rows in sequence may be of one group"
                 ),
             ),
         };
         Err(TablesError::unsupported(
             &found,
             &format!(
-                "{remedy}leave it to the reader, of listed rows; or ask for the median or the \
-                 first rows in rounds (Search), by counts; min and max are answered for any \
+                "ask for the median or the first rows in rounds (`table search`, Search); or leave \
+                 it to the reader, of listed rows; or {remedy}; min and max are answered for any \
                  number of rows"
             ),
         ))

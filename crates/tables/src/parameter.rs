@@ -5,6 +5,10 @@ use crate::field::Field;
 use crate::kind::Kind;
 use crate::schema::Schema;
 
+/// The prefix of the names of the constants of a round of a search, which is followed by a number
+/// from 1.
+pub(crate) const NAME: &str = "search_";
+
 /// A constant of a query that is encrypted. A prefix is two of them with one name, for the interval
 /// of the codes of the texts that begin with it.
 #[derive(Clone, Debug, PartialEq, Eq)]

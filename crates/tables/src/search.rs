@@ -15,10 +15,11 @@ use crate::answer::{Answer, Cell};
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::output::OutputType;
+use crate::parameter::NAME;
 use crate::plan::Plan;
 use crate::query::{Fold, OrderKey, Query};
 use crate::schema::Schema;
-use crate::sought::{NAME, Sought, Wanted, refused};
+use crate::sought::{Sought, Wanted, refused};
 
 /// The largest number of parts that a round distinguishes.
 const MOST_PARTS: usize = 32;

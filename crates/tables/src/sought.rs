@@ -10,14 +10,13 @@ use crate::error::TablesError;
 use crate::flatten::{both, flattened};
 use crate::from::tables;
 use crate::kind::Kind;
+use crate::parameter::NAME;
 use crate::plan::Plan;
 use crate::query::{Fold, OrderKey, Query};
 use crate::schema::Schema;
 use crate::select_list::{counted, expression};
 use crate::sql::{ast_of, only_select};
 
-/// The prefix of the names of the constants of a round, which is followed by a number from 1.
-pub(crate) const NAME: &str = "search_";
 /// What a search is for.
 const REMEDY: &str = "write select min(COLUMN) from TABLE where …, or max, median or \
                       quantile_cont, and nothing else; or columns, with order by COLUMN limit N";

@@ -319,7 +319,12 @@ impl Requirements {
             let exponent = largest_exponent(p, r, place)?;
             Some(format!("; for r = {exponent} one is made over the ring of index {}", place.index))
         });
-        self.unmet(&format!("{none} (p = {p}, r = {r}){}", smaller.unwrap_or_default()))
+        let way = smaller.unwrap_or_else(|| {
+            "; state the number of multiplications, for which no set has to bootstrap, or choose a \
+             smaller modulus"
+                .into()
+        });
+        self.unmet(&format!("{none} (p = {p}, r = {r}){way}"))
     }
 }
 

@@ -266,7 +266,7 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
             "params": params.name(),
             "aes_key_id": aes_key.map(|id| format!("{id:#}")),
             "bytes": length,
-            "out": args.out.out
+            "out": args.out.out.display().to_string()
         }));
     }
     emit(&format!("{length} bytes: {}", args.out.out.display()))

@@ -33,7 +33,7 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
         "params": params.name(),
         "keys": keys.len(),
         "bytes": bytes.len(),
-        "out": out,
+        "out": out.display().to_string(),
     });
     if common.json {
         return emit_json(&told);

@@ -19,7 +19,7 @@ use crate::columns::{self, Header};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{
-    check_apart, check_free, check_standard, create_directory, is_standard,
+    check_apart, check_free, check_standard, create_directory, is_standard, path_text,
 };
 use crate::console::output::{counted, emit, emit_json, progress};
 
@@ -38,6 +38,7 @@ struct Report {
 #[derive(Serialize)]
 struct Encrypted {
     name: Option<String>,
+    #[serde(serialize_with = "path_text")]
     path: PathBuf,
     ciphertexts: usize,
     bytes: u64,

@@ -24,13 +24,14 @@ use super::writer::ResultWriter;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{
-    check_apart, check_free, check_standard, create_directory, is_standard,
+    check_apart, check_free, check_standard, create_directory, is_standard, path_text,
 };
 use crate::console::output::progress;
 
 #[derive(Serialize)]
 struct Output {
     name: String,
+    #[serde(serialize_with = "path_text")]
     path: PathBuf,
     bytes: u64,
     ciphertexts: usize,

@@ -101,7 +101,8 @@ pub fn decrypt(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     let (rows, columns) = (data.rows(), schema.columns().count());
     if common.json {
         return emit_json(&json!({
-            "table": table.id().to_string(), "rows": rows, "columns": columns, "out": out,
+            "table": table.id().to_string(), "rows": rows, "columns": columns,
+            "out": out.display().to_string(),
         }));
     }
     if is_standard(out) {

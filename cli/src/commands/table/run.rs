@@ -116,7 +116,7 @@ impl Work for Run<'_> {
                 "refreshes": server.bootstraps(),
                 "seconds": seconds,
                 "bytes": bytes,
-                "out": out,
+                "out": out.display().to_string(),
             }));
         }
         emit(&format!(

@@ -24,8 +24,8 @@ use crate::console::params::tell_failures;
 const STATE_FILE: &str = "search.json";
 /// The plan of the rounds that count, and that of the round that lists rows, if there is one.
 const PLAN_FILES: [&str; 2] = ["rounds.plan", "rows.plan"];
-/// The largest state, in bytes: a schema, and constants.
-const MAX_STATE_BYTES: u64 = 4 << 20;
+/// The largest state, in bytes: a schema, a query, and the constants of all rounds.
+const MAX_STATE_BYTES: u64 = 16 << 20;
 
 /// Names and texts of constants.
 type Values = Vec<(String, String)>;
@@ -39,7 +39,7 @@ struct State {
     parts: usize,
     /// Those that the query itself has.
     constants: Values,
-    /// Those of the rounds so far.
+    /// All of each round so far, those of the query included.
     sent: Vec<Values>,
 }
 
@@ -87,9 +87,7 @@ pub fn start(args: &SearchStartArgs, common: &Common) -> Result<(), CliError> {
     }
     state.write(out)?;
     let (id, rounds) = (plan.id().map_err(refused)?, search.rounds());
-    // Of a column with one value no row is below a constant of a round.
-    let notes = plan.notes().iter().filter(|note| !note.contains(":search_"));
-    tell(&notes.cloned().collect::<Vec<_>>());
+    tell(plan.notes());
     if common.json {
         return emit_json(
             &json!({ "plan": id, "rounds": rounds, "out": out.display().to_string() }),
@@ -108,25 +106,26 @@ pub fn next(args: &SearchNextArgs, common: &Common) -> Result<(), CliError> {
     let mut table = args.table_id;
     for round in 1.. {
         let Some(given) = search.constants() else { break };
+        let all = state.with(&given);
         let constants = directory.join(format!("{round}.constants"));
         let result = directory.join(format!("{round}.result"));
         match state.sent.get(round - 1) {
             None => {
                 let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-                let (key, all) = (TableKey::Secret(&key), state.with(&given));
-                let made = Constants::encrypt(key, search.plan(), &all, &mut rng);
+                let made =
+                    Constants::encrypt(TableKey::Secret(&key), search.plan(), &all, &mut rng);
                 let made = made.map_err(refused)?;
                 // What an interrupted run left is of no use.
                 write_file(&constants, made.as_bytes(), Existing::Replace)
                     .map_err(of_output(&constants))?;
-                state.sent.push(given);
+                state.sent.push(all);
                 state.write(directory)?;
             }
-            Some(sent) if *sent == given => {}
+            Some(sent) if *sent == all => {}
             Some(_) => {
                 let told = format!(
-                    "{}: it was made for other results of the rounds before: start the search \
-                     again",
+                    "{}: it was made for other constants, or for other results of the rounds \
+                     before: start the search again",
                     constants.display()
                 );
                 return Err(CliError::usage(told).with_code("table.result"));

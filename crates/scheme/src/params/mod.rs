@@ -249,7 +249,8 @@ impl Params {
         Err(SchemeError::BadParams {
             name: self.name().into(),
             problem: "it has no special primes, so servers have no keys for relinearization, \
-                      rotations or a change of keys: use a set with special primes"
+                      rotations or a change of keys: use a set with special primes, or in Rust \
+                      the products and sums that need no keys"
                 .into(),
         })
     }

@@ -67,7 +67,8 @@ pub fn decrypt(
             let params = client.params().name();
             if common.json {
                 return emit_json(&serde_json::json!({
-                    "params": params, "columns": columns.len(), "values": values, "out": out,
+                    "params": params, "columns": columns.len(), "values": values,
+                    "out": out.display().to_string(),
                 }));
             }
             if is_standard(out) {

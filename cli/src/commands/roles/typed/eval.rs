@@ -21,7 +21,7 @@ use super::super::writer::ResultWriter;
 use super::arrays::{read, write};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{create_directory, of_file};
+use crate::console::files::{create_directory, of_file, path_text};
 use crate::console::output::progress;
 
 /// A file, and the name before it, if it has one.
@@ -69,6 +69,7 @@ struct Output {
     low: String,
     high: String,
     ciphertexts: usize,
+    #[serde(serialize_with = "path_text")]
     path: PathBuf,
     bytes: u64,
 }
