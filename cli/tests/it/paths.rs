@@ -36,7 +36,7 @@ fn outputs_may_have_names_that_are_no_text() {
     run("keygen --params insecure_bgv-257-n8", ".keys");
     run("keys change --old-key keys/secret.key --new-key keys/secret.key", ".change");
     run("encrypt --key keys/public.key --in x.csv --column x", ".ct");
-    run("decrypt --key keys/secret.key --in x.ct", ".values");
-    run("decrypt --key keys/secret.key --in typed.ct", ".csv");
+    run("decrypt --key keys/secret.key --in x.ct", ".x.csv");
+    run("decrypt --key keys/secret.key --in typed.ct", ".typed.csv");
     run("table schema infer --in x.csv", ".json");
 }
