@@ -3,18 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{keys_in, success_in as success};
-use crate::tables::{SET, STAYS, json, refused};
+use crate::common::success_in as success;
+use crate::tables::{encrypted_stays, json, refused};
 
 #[test]
 fn first_rows_that_are_searched_for() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
-    fs::write(here.join("stays.csv"), STAYS).unwrap();
-    keys_in(here, SET, "keys");
-    success(here, &["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"]);
-    let encrypt = ["table", "encrypt", "--schema", "stays.json", "--in", "stays.csv"];
-    success(here, &[&encrypt[..], &["--key", "keys/secret.key", "--out", "stays"]].concat());
+    encrypted_stays(here);
 
     let start = |query: &'static str, rest: &[&'static str]| {
         let start = ["table", "search", "start", "--schema", "stays/schema.json", query];

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::{keys_in, run_in as run, success_in as success};
 
-pub(crate) const SET: &str = "insecure_bgv-65537-n11";
+const SET: &str = "insecure_bgv-65537-n11";
 
 pub(crate) fn json(directory: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&success(directory, &[args, &["--json"]].concat())).unwrap()
@@ -23,7 +23,7 @@ pub(crate) fn refused(directory: &Path, args: &[&str], code: &str) -> String {
     why
 }
 
-pub(crate) const STAYS: &str = "ward,days,cost,admitted,surgery,name
+const STAYS: &str = "ward,days,cost,admitted,surgery,name
 north,3,1200.50,2025-01-30,true,Ada
 south,14,9034.00,2025-03-01,false,Bob
 north,1,310.25,2025-03-02,false,Cid
@@ -344,16 +344,21 @@ fn texts_and_files_that_are_wrong_at_the_end() {
     assert_eq!(success(here, &read), "ward,name\nwest,name 7\nwest,name 2099\n");
 }
 
-/// A value in rounds: the asker keeps the search in a directory, into which results are put.
-#[test]
-fn a_value_that_is_searched_for() {
-    let directory = tempfile::tempdir().unwrap();
-    let here = directory.path();
+/// Keys, and the table of stays encrypted with the secret one.
+pub(crate) fn encrypted_stays(here: &Path) {
     fs::write(here.join("stays.csv"), STAYS).unwrap();
     keys_in(here, SET, "keys");
     success(here, &["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"]);
     let encrypt = ["table", "encrypt", "--schema", "stays.json", "--in", "stays.csv"];
     success(here, &[&encrypt[..], &["--key", "keys/secret.key", "--out", "stays"]].concat());
+}
+
+/// A value in rounds: the asker keeps the search in a directory, into which results are put.
+#[test]
+fn a_value_that_is_searched_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    encrypted_stays(here);
 
     let query = "select max(days) as most from stays where ward = :ward";
     let start = ["table", "search", "start", "--schema", "stays/schema.json", query];
