@@ -152,7 +152,7 @@ def test_bins_of_a_service_are_counted_first(fermat):
 def test_measurements_of_wrong_results_fail(monkeypatch, capsys):
     """They were printed, and the exit code was 0."""
     monkeypatch.setattr("sys.argv", ["bench", "bootstrap", "--runs", "1"])
-    monkeypatch.setattr(bench, "set_num_threads", lambda threads: None)
+    monkeypatch.setattr(bench._rust, "set_num_threads", lambda threads: None)
     monkeypatch.setattr(bench, "bootstrap", lambda *given: {"wrong_slots": 0})
     bench.main()
     for found in ({"wrong_slots": 2}, {"wrong_slots": 0, "different_results": 1}):

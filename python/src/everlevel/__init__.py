@@ -28,6 +28,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import _everlevel as _rust
+from . import _modular, _numpy  # noqa: F401  They enter what NumPy's functions do with arrays.
 from ._array import EncryptedArray
 from ._columns import integers_from_bytes, integers_to_bytes
 from ._inspect import inspect

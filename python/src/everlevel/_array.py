@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ._encrypted import Encrypted, missing, not_homomorphic
+from ._handlers import HANDLERS, MODULAR
 from ._indexed import Indexed
 from ._moves import matrix_product
 from ._params import Params
 from ._slotwise import _within
 from ._values import SIGNED, Progress, bounds_of, integers, is_integer, part_of, stepper
 from .errors import ParameterError, RangeError, ShapeError
+
+if TYPE_CHECKING:
+    from ._server import Server
 
 
 class EncryptedArray(Encrypted, Indexed):
@@ -42,6 +46,11 @@ class EncryptedArray(Encrypted, Indexed):
             "encrypted arrays come from Client.encrypt_modular, PublicKey.encrypt_modular, "
             "Server.read and EncryptedArray.from_bytes"
         )
+
+    @property
+    def server(self) -> Server | None:
+        """The server that computes on this array."""
+        return cast("Server | None", self._server)
 
     def __iter__(self) -> Iterator[EncryptedArray]:
         return (self[i] for i in range(len(self)))
@@ -70,19 +79,13 @@ class EncryptedArray(Encrypted, Indexed):
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
     ) -> Any:
-        from ._modular import ufunc as apply
-
-        return apply(ufunc, method, inputs, out, options)
+        return HANDLERS[MODULAR].ufunc(ufunc, method, inputs, out, options)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        from ._modular import function as apply
-
-        return apply(function, arguments, options)
+        return HANDLERS[MODULAR].function(function, arguments, options)
 
     def __getattr__(self, name: str) -> Any:
-        from ._modular import way
-
-        raise missing(self, name, "an encrypted array modulo p^r", way(name))
+        raise missing(self, name, "an encrypted array modulo p^r", HANDLERS[MODULAR].way(name))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -105,25 +108,21 @@ class EncryptedArray(Encrypted, Indexed):
     __hash__ = Encrypted.__hash__
 
     def _unordered(self, other: object) -> Any:
-        from ._modular import way
-
-        raise not_homomorphic("an order of entries modulo p^r", way("less"))
+        raise not_homomorphic("an order of entries modulo p^r", HANDLERS[MODULAR].way("less"))
 
     __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
     def _undivided(self, other: object) -> Any:
-        from ._modular import way
-
-        raise not_homomorphic("division modulo p^r", way("floor_divide"))
+        raise not_homomorphic("division modulo p^r", HANDLERS[MODULAR].way("floor_divide"))
 
     __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __divmod__ = (
         __rdivmod__
     ) = _undivided
 
     def _no_bits(self, *_: Any) -> NoReturn:
-        from ._modular import way
-
-        raise not_homomorphic("bits or the absolute value modulo p^r", way("bitwise_and"))
+        raise not_homomorphic(
+            "bits or the absolute value modulo p^r", HANDLERS[MODULAR].way("bitwise_and")
+        )
 
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _no_bits
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = __abs__ = _no_bits

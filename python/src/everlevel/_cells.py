@@ -8,15 +8,12 @@ import decimal
 import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._values import no_device, path_text, read_file
 from .errors import DtypeError, FileError, TableError
-
-if TYPE_CHECKING:
-    from ._table_schema import Schema
 
 
 def pyarrow_or_none() -> Any:
@@ -49,9 +46,12 @@ DAY = "YYYY-MM-DD"
 #: A column: its name, and texts of its cells, none where nothing is there.
 Column = tuple[str, list["str | None"]]
 
+#: The columns of a schema, as ``Schema.columns`` has them: what is stated of each, by its name.
+Fields = Mapping[str, Mapping[str, Any]]
 
-def columns_of(data: Any, schema: Schema | None) -> bytes | list[Column]:
-    """A table as the bytes of a CSV file, or as columns of texts: with a schema those that it has,
+
+def columns_of(data: Any, fields: Fields | None) -> bytes | list[Column]:
+    """A table as the bytes of a CSV file, or as columns of texts: with fields those that it has,
     in which nothing is missing unless it may be.
     """
     if isinstance(data, (str, os.PathLike)):
@@ -61,9 +61,9 @@ def columns_of(data: Any, schema: Schema | None) -> bytes | list[Column]:
         pyarrow()
         import pyarrow.parquet as parquet  # type: ignore[import-untyped, unused-ignore]
 
-        return _arrow_columns(parquet.read_table(path), schema, False)
+        return _arrow_columns(parquet.read_table(path), fields, False)
     if isinstance(data, Mapping):
-        return _mapping_columns(data, schema)
+        return _mapping_columns(data, fields)
     if any(
         hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "to_arrow", "arrow")
     ):
@@ -77,7 +77,7 @@ def columns_of(data: Any, schema: Schema | None) -> bytes | list[Column]:
             raise DtypeError(
                 f"a table that PyArrow cannot read: {error}", code="python.table"
             ) from error
-        return _arrow_columns(table, schema, pandas)
+        return _arrow_columns(table, fields, pandas)
     raise DtypeError(
         f"a table of type {type(data).__name__}: expected the path of a CSV or Parquet file, a "
         "mapping of columns, or a data frame",
@@ -90,7 +90,7 @@ PIECE_BYTES = 1 << 20
 PIECE_ROWS = 1 << 14
 
 
-def pieces_of(data: Any, schema: Schema) -> Callable[[], Iterator[bytes]] | None:
+def pieces_of(data: Any, fields: Fields) -> Callable[[], Iterator[bytes]] | None:
     """What reads a file, which may be larger than memory, piece by piece as comma-separated values,
     each time from its beginning; none for other tables.
     """
@@ -99,7 +99,7 @@ def pieces_of(data: Any, schema: Schema) -> Callable[[], Iterator[bytes]] | None
     path = path_text(data)
     if path.endswith((".parquet", ".pq")):
         pyarrow()
-        return lambda: _parquet_pieces(path, schema)
+        return lambda: _parquet_pieces(path, fields)
     return lambda: _file_pieces(path)
 
 
@@ -117,17 +117,17 @@ def _file_pieces(path: str) -> Iterator[bytes]:
         ) from None
 
 
-def _parquet_pieces(path: str, schema: Schema) -> Iterator[bytes]:
+def _parquet_pieces(path: str, fields: Fields) -> Iterator[bytes]:
     import pyarrow.parquet as parquet
 
     with parquet.ParquetFile(path) as file:
         names = file.schema_arrow.names
-        kept = [names[i] for i in _kept(names, schema)]
+        kept = [names[i] for i in _kept(names, fields)]
         yield written([(name, []) for name in kept], True)
         first = 0
         for batch in file.iter_batches(batch_size=PIECE_ROWS, columns=kept):
             table = pyarrow().Table.from_batches([batch])
-            yield written(_arrow_columns(table, schema, False, first), True, header=False)
+            yield written(_arrow_columns(table, fields, False, first), True, header=False)
             first += len(table)
 
 
@@ -135,33 +135,31 @@ def _fault(column: str, row: int, what: str) -> TableError:
     return TableError(f"row {row + 1}, column {column!r}: {what}", code="table.value")
 
 
-def _kept(names: Sequence[str], schema: Schema | None) -> list[int]:
-    lower = None if schema is None else {name.lower() for name in schema.columns}
+def _kept(names: Sequence[str], fields: Fields | None) -> list[int]:
+    lower = None if fields is None else {name.lower() for name in fields}
     return [
         i for i, name in enumerate(names) if lower is None or str(name).strip().lower() in lower
     ]
 
 
 def _checked(
-    name: str, values: Sequence[Any], schema: Schema | None, missing_nan: bool, first: int = 0
+    name: str, values: Sequence[Any], fields: Fields | None, missing_nan: bool, first: int = 0
 ) -> Column:
     """A column of texts, of rows from a place in their table on.
 
     An empty text is no missing value, and the two are not told apart in CSV.
     """
     cells = [text_of(v) for v in values]
-    field: dict[str, Any] = {}
-    if schema is not None:
-        field = next(
-            (f for n, f in schema.columns.items() if n.lower() == name.strip().lower()), {}
-        )
-    if field.get("type") == "timestamp" or (schema is None and any(map(_has_clock, values, cells))):
+    field: Mapping[str, Any] = {}
+    if fields is not None:
+        field = next((f for n, f in fields.items() if n.lower() == name.strip().lower()), {})
+    if field.get("type") == "timestamp" or (fields is None and any(map(_has_clock, values, cells))):
         # Midnight is a time of day, too.
         cells = [text_of(v, clock=True) for v in values]
     nullable = field.get("nullable", False)
     # Integers with missing values are floating-point numbers in pandas.
     whole = (
-        schema is None
+        fields is None
         and None in cells
         and all(
             c is None or (isinstance(v, (float, np.floating)) and float(v).is_integer())
@@ -181,7 +179,7 @@ def _checked(
                     "NaN is not a value, and in Arrow and Polars not a missing one: make it a "
                     "null first",
                 )
-            if schema is not None and not nullable:
+            if fields is not None and not nullable:
                 remedy = (
                     'fill it first, or say "nullable": true of the column in the schema, as '
                     "Schema.infer does"
@@ -206,10 +204,10 @@ def _checked(
     return name, cells
 
 
-def _mapping_columns(data: Mapping[str, Sequence[Any]], schema: Schema | None) -> list[Column]:
+def _mapping_columns(data: Mapping[str, Sequence[Any]], fields: Fields | None) -> list[Column]:
     names = [str(name) for name in data]
     columns = []
-    for i in _kept(names, schema):
+    for i in _kept(names, fields):
         column = list(data.values())[i]
         if isinstance(column, NO_COLUMNS):
             raise DtypeError(
@@ -225,45 +223,11 @@ def _mapping_columns(data: Mapping[str, Sequence[Any]], schema: Schema | None) -
             )
         foreign = type(column).__module__.split(".")[0] in ("pyarrow", "polars")
         values = [v.as_py() if hasattr(v, "as_py") else v for v in column]
-        columns.append(_checked(names[i], values, schema, not foreign))
+        columns.append(_checked(names[i], values, fields, not foreign))
     if len({len(cells) for _, cells in columns}) > 1:
         lengths = ", ".join(f"{name}: {len(cells)}" for name, cells in columns)
         raise TableError(f"columns of different lengths: {lengths}", code="table.data")
     return columns
-
-
-#: The tables of foreign keys, by their names.
-Partners = Mapping[str, Any] | None
-
-#: A table in the clear as comma-separated values, and those whose columns its rows carry.
-Clear = tuple[bytes, list[tuple[str, bytes]]]
-
-
-def clear(data: Any, schema: Schema, partners: Partners) -> Clear:
-    """A table and its partners, by the names of their foreign keys."""
-    return _csv(data, schema), clear_partners(schema, partners)
-
-
-def clear_partners(schema: Schema, partners: Partners) -> list[tuple[str, bytes]]:
-    """The tables that rows carry columns of, by the names of their foreign keys."""
-    found: list[tuple[str, bytes]] = []
-    if partners is not None:
-        described = schema.to_dict()
-        columns = {column["name"].lower(): column for column in described["columns"]}
-        keys = {key["table"].lower(): key for key in described.get("foreign_keys", [])}
-        for name, table in partners.items():
-            key, own = keys.get(name.lower()), None
-            if key is not None:  # else the library says which there are
-                of_key = {**columns[key["column"].lower()], "name": key["key"]}
-                carried = [columns[column.lower()] for column in key["include"]]
-                own = type(schema)({"columns": [of_key, *carried]})
-            found.append((name, _csv(table, own)))
-    return found
-
-
-def _csv(data: Any, schema: Schema | None) -> bytes:
-    columns = columns_of(data, schema)
-    return columns if isinstance(columns, bytes) else written(columns, True)
 
 
 def written(columns: list[Column], padded: bool, *, header: bool = True) -> bytes:
@@ -327,10 +291,10 @@ def text_of(value: Any, clock: bool = False) -> str | None:
 
 
 def _arrow_columns(
-    table: Any, schema: Schema | None, missing_nan: bool, first: int = 0
+    table: Any, fields: Fields | None, missing_nan: bool, first: int = 0
 ) -> list[Column]:
     pa = pyarrow()
-    table = table.select(_kept(table.column_names, schema))
+    table = table.select(_kept(table.column_names, fields))
     columns = []
     for name, column in zip(table.column_names, table.columns):
         kind = column.type
@@ -338,7 +302,7 @@ def _arrow_columns(
             # Not by a cast, which there is not for all that Polars has.
             kind = kind.value_type
             column = pa.chunked_array([pa.array(column.to_pylist(), kind)])
-        if pa.types.is_timestamp(kind) and (kind.tz is not None or _holds_times(name, schema)):
+        if pa.types.is_timestamp(kind) and (kind.tz is not None or _holds_times(name, fields)):
             # Of a time zone the points in time are kept, and written in UTC: they are no days.
             utc = column if kind.tz is None else column.cast(pa.timestamp(kind.unit, "UTC"))
             column = utc.cast(pa.string())
@@ -365,7 +329,7 @@ def _arrow_columns(
                     "texts",
                     code="python.table",
                 ) from error
-        columns.append(_checked(name, column.to_pylist(), schema, missing_nan, first))
+        columns.append(_checked(name, column.to_pylist(), fields, missing_nan, first))
     return columns
 
 
@@ -377,8 +341,8 @@ def _is_counted(pa: Any, kind: Any) -> bool:
     return not (pa.types.is_string(stored) or pa.types.is_large_string(stored))
 
 
-def _holds_times(name: str, schema: Schema | None) -> bool:
+def _holds_times(name: str, fields: Fields | None) -> bool:
     """Whether a column of the schema holds dates with times of day."""
-    columns = {} if schema is None else schema.columns
+    columns = {} if fields is None else fields
     found = (f for n, f in columns.items() if n.lower() == name.strip().lower())
     return bool(next(found, {}).get("type") == "timestamp")

@@ -12,10 +12,11 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from . import _layout
 from ._array import EncryptedArray
-from ._columns import Described, shape_of, wraps_in
+from ._columns import shape_of, wraps_in
 from ._described import LOST
 from ._integers import EncryptedIntegers
 from ._kinds import dtype_of
+from ._stored import Described
 from ._totals import EncryptedTotal
 from ._values import SIGNED, centred, joined, layout_of, of_range
 from .errors import FormatError, RangeError

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _everlevel as _rust
 from ._html import facts
+from ._manifest import Bounded, Manifest
 from ._params import Params, params_with
+from ._places import Serving
 from ._shaped import Shaped
 from ._values import Buffer, joined, layout_of, octets, replaceable
 from .errors import FormatError, ParameterError
@@ -16,15 +18,11 @@ from .errors import FormatError, ParameterError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ._manifest import Manifest
-    from ._server import Server
-
-
 #: In metadata: the range of the entries exceeds 2^100.
 LOST = "ranges_lost"
 
 
-class Described(Shaped):
+class Described(Shaped, Bounded):
     """Entries in ciphertexts, with their public properties and their bytes."""
 
     __slots__ = (
@@ -40,7 +38,7 @@ class Described(Shaped):
     )
 
     _xs: tuple[_rust.Ciphertext, ...]
-    _server: Server | None
+    _server: Serving | None
     _signed: bool
     #: Slots after the last entry are known to be 0.
     _padded: bool
@@ -58,7 +56,7 @@ class Described(Shaped):
         xs: Sequence[_rust.Ciphertext],
         shape: tuple[int, ...],
         *,
-        server: Server | None = None,
+        server: Serving | None = None,
         signed: bool = False,
         padded: bool = False,
         repeated: bool = False,
@@ -195,11 +193,6 @@ class Described(Shaped):
         digest = hashlib.blake2b(b"".join(f.to_bytes(8, "little") for f in prints), digest_size=8)
         return int.from_bytes(digest.digest(), "little")
 
-    @property
-    def server(self) -> Server | None:
-        """The server that computes on this array."""
-        return self._server
-
     def __repr__(self) -> str:
         params = self._xs[0].params
         where = "" if self._server is not None else ", no server"
@@ -259,7 +252,7 @@ class Described(Shaped):
         params: Params | None = None,
         insecure_research: bool = False,
         bounds: str | Manifest = "untrusted",
-        server: Server | None = None,
+        server: Serving | None = None,
         allow_unknown_owner: bool = False,
     ) -> Self:
         """From bytes or any contiguous buffer of them, such as a mapped file, which is not copied.
@@ -290,7 +283,7 @@ class Described(Shaped):
 
     @classmethod
     def _from_metadata(
-        cls, xs: list[_rust.Ciphertext], metadata: dict[str, str], server: Server | None
+        cls, xs: list[_rust.Ciphertext], metadata: dict[str, str], server: Serving | None
     ) -> Self:
         if (
             not xs

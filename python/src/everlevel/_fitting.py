@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
+from ._places import Serving
 from ._values import by_name
 from .errors import DtypeError, ProgramError, ShapeError
-
-if TYPE_CHECKING:
-    from ._server import Server
 
 
 def named_arrays(
@@ -48,7 +45,7 @@ class Fitting:
         self._residues = frozenset(_rust.program_made_of(program, residues))
 
     def result(
-        self, name: str, xs: Sequence[_rust.Ciphertext], server: Server | None = None
+        self, name: str, xs: Sequence[_rust.Ciphertext], server: Serving | None = None
     ) -> EncryptedArray:
         """What the program defines by this name, in these ciphertexts."""
         return EncryptedArray._make(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from ._values import is_integer
 from .errors import ShapeError
 
 if TYPE_CHECKING:
-    from ._array import EncryptedArray
+    from typing_extensions import Self
 
 
 class Indexed(Slotwise):
@@ -24,11 +24,11 @@ class Indexed(Slotwise):
 
     __slots__ = ()
 
-    def reshape(self, *shape: Any) -> EncryptedArray:
+    def reshape(self, *shape: Any) -> Self:
         """The same entries in another shape. Free."""
         return self._like(self._xs, self._reshaped(shape), encryption=self._encryption)
 
-    def transpose(self, axes: Sequence[int] | None = None) -> EncryptedArray:
+    def transpose(self, axes: Sequence[int] | None = None) -> Self:
         """Axes in another order, reversed by default.
 
         Entries move, at the cost of an index with as many distances.
@@ -37,11 +37,11 @@ class Indexed(Slotwise):
         return self._gather(np.arange(self.size).reshape(self._shape).transpose(axes))
 
     @property
-    def T(self) -> EncryptedArray:
+    def T(self) -> Self:
         """With axes reversed, as ``transpose``."""
         return self.transpose()
 
-    def __getitem__(self, key: Any) -> EncryptedArray:
+    def __getitem__(self, key: Any) -> Self:
         """Entries by any index of NumPy's: ``x[i]``, ``x[a:b]``, ``x[::2]``, ``x[::-1]``, ``x[1:,
         3]``, ``x[[4, 2, 2]]``, ``x[mask]``.
 
@@ -61,7 +61,7 @@ class Indexed(Slotwise):
             )
         return self._gather(places)
 
-    def _gather(self, places: npt.NDArray[np.int64]) -> EncryptedArray:
+    def _gather(self, places: npt.NDArray[np.int64]) -> Self:
         """Entries from these places, in an array of this shape."""
         source, shape = places.reshape(-1), places.shape
         if source.size == self.size and (source == np.arange(self.size)).all():
@@ -74,7 +74,7 @@ class Indexed(Slotwise):
         xs, clean = gather(server._raw, self._xs, source, server.can_bootstrap, self._elements)
         return self._like(xs, shape, padded=clean, repeated=False)._spanning(_times(self.range, 1))
 
-    def rotate(self, k: int) -> EncryptedArray:
+    def rotate(self, k: int) -> Self:
         """A vector turned to the left: ``out[i] = x[(i + k) % len(x)]``, as ``numpy.roll(x, -k)``.
 
         A level, and two to four rotations with a product with a plaintext each; one rotation and no
@@ -89,12 +89,12 @@ class Indexed(Slotwise):
         n = self._shape[0]
         k = operator.index(k) % n
         if k == 0:
-            return cast("EncryptedArray", self)
+            return self
         if [d for d in self._xs[0].params.dimensions if d > 1] == [n]:
             return self._each(lambda x: self._on()._raw.rotate_columns(x, k))
         return self._gather((np.arange(n) + k) % n)
 
-    def rotate_columns(self, k: int) -> EncryptedArray:
+    def rotate_columns(self, k: int) -> Self:
         """All slots of each ciphertext, whatever they hold: the columns of every row by ``k`` to
         the left. A rotation, no level.
         """
@@ -105,7 +105,7 @@ class Indexed(Slotwise):
         )
         return self._each(lambda x: server.rotate_columns(x, k), padded=self._full(self._shape))
 
-    def swap_rows(self) -> EncryptedArray:
+    def swap_rows(self) -> Self:
         """All slots of each ciphertext: the two rows exchanged; the identity where there is one.
 
         A rotation, no level.
@@ -113,17 +113,17 @@ class Indexed(Slotwise):
         self._integers("swap_rows")
         return self._each(self._on()._raw.swap_rows, padded=self._full(self._shape))
 
-    def _alone(self) -> EncryptedArray:
+    def _alone(self) -> Self:
         """With 0 in all slots after the last entry. A level unless it is known to be so."""
         if self._padded or self._full(self._shape):
-            return cast("EncryptedArray", self)
+            return self
         *whole, last = self._xs
         ones = np.ones(self.size - len(whole) * self._slots(), np.int64)
         return self._like(
             [*whole, self._on()._raw.mul_plain(last, ones, False)], padded=True, repeated=False
         )
 
-    def sum(self, axis: int | None = None) -> EncryptedArray:
+    def sum(self, axis: int | None = None) -> Self:
         """The sum of all entries, without dimensions, in every slot; or the sums along an axis.
 
         Of all: ciphertexts are added up, then a rotation for each doubling of the slots; before it
@@ -155,7 +155,7 @@ class Indexed(Slotwise):
             )
         return int(axis) % self.ndim
 
-    def _sum_along(self, axis: int) -> EncryptedArray:
+    def _sum_along(self, axis: int) -> Self:
         places = np.asarray(np.arange(self.size).reshape(self._shape).take(0, axis))
         stride = math.prod(self._shape[axis + 1 :])
         xs = window_sums(self._on()._raw, self._xs, self.size, self._shape[axis], stride)
@@ -165,7 +165,7 @@ class Indexed(Slotwise):
             ._gather(places)
         )
 
-    def broadcast(self) -> EncryptedArray:
+    def broadcast(self) -> Self:
         """A single entry in every slot, so that it goes with arrays of any shape. As ``sum``."""
         if self.size != 1:
             raise ShapeError(

@@ -11,6 +11,7 @@ import numpy as np
 from . import _rows
 from ._along import Along
 from ._encrypted import Encrypted, missing, not_homomorphic
+from ._handlers import HANDLERS, INTEGERS
 from ._kinds import MOST, entries, interval_of, whole
 from ._operands import (
     _apply,
@@ -23,6 +24,7 @@ from ._operands import (
     _results,
     _tabulated,
     _wrapped,
+    clip,
 )
 from ._totals import EncryptedTotal
 from ._values import is_integer
@@ -362,8 +364,6 @@ class EncryptedIntegers(Along):
         ``max``, as those of ``np.clip``.
         """
         if bounds or not (is_integer(low) and is_integer(high)):
-            from ._selections import clip
-
             clipped: EncryptedIntegers = clip(self, low, high, **bounds)
             return clipped
         least, most = whole(int(low)), whole(int(high))
@@ -377,16 +377,10 @@ class EncryptedIntegers(Along):
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
     ) -> Any:
-        from ._numpy import ufunc as apply
-
-        return apply(ufunc, method, inputs, out, options)
+        return HANDLERS[INTEGERS].ufunc(ufunc, method, inputs, out, options)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        from ._numpy import function as apply
-
-        return apply(function, arguments, options)
+        return HANDLERS[INTEGERS].function(function, arguments, options)
 
     def __getattr__(self, name: str) -> Any:
-        from ._numpy import way
-
-        raise missing(self, name, "encrypted integers", way(name))
+        raise missing(self, name, "encrypted integers", HANDLERS[INTEGERS].way(name))

@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 from . import _everlevel as _rust
-from ._array import EncryptedArray
 from ._params import Params
 from ._values import Buffer, Path, bytes_of, octets, path_text, replaceable
 from .errors import SecretKeyError
@@ -61,6 +60,16 @@ class ManifestKey:
         )
 
 
+class Bounded:
+    """An array with noise bounds that a manifest can list."""
+
+    __slots__ = ()
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the wire format."""
+        raise NotImplementedError
+
+
 class Manifest:
     """The noise bounds of encrypted arrays of one parameter set, in files or bytes, which are
     listed by their digests; ``Manifest(params)`` is empty.
@@ -100,16 +109,14 @@ class Manifest:
         """Writes a file."""
         self._raw.save(replaceable(path, overwrite), key._raw, overwrite)
 
-    def add(self, source: EncryptedArray | Path | Buffer) -> None:
+    def add(self, source: Bounded | Path | Buffer) -> None:
         """Lists a file (``str`` or path), bytes, or the bytes of an array, with the noise bounds
         that it states. Use this only for arrays that you computed yourself.
         """
         if isinstance(source, (str, os.PathLike)):
             self._raw.add_file(path_text(source))
         else:
-            self._raw.add(
-                octets(source.to_bytes() if isinstance(source, EncryptedArray) else source)
-            )
+            self._raw.add(octets(source.to_bytes() if isinstance(source, Bounded) else source))
 
     def merge(self, other: Manifest) -> None:
         """Adds the entries of another manifest; of an entry in both, the larger bound counts."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from ._array import EncryptedArray
 from ._encrypted import not_homomorphic
+from ._handlers import HANDLERS, MODULAR, Handlers
 from ._values import integers, truths
 from .errors import ShapeError
 
@@ -159,3 +160,5 @@ FUNCTIONS: dict[Any, Operation] = {
     np.ndim: lambda x: x.ndim,
     np.size: lambda x: x.size,
 }
+
+HANDLERS[MODULAR] = Handlers(ufunc, function, way)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from . import _everlevel as _rust
+from ._params import Params
+from ._service import Service
 from .errors import ParameterError
-
-if TYPE_CHECKING:
-    from . import _everlevel as _rust
-    from ._recorded import Recorder
 
 
 class Source(NamedTuple):
@@ -23,6 +22,19 @@ class Source(NamedTuple):
     column: str | None
 
 
+class Home(Protocol):
+    """Where nodes are written down, as they need it."""
+
+    params: Params
+
+    @property
+    def remote(self) -> Service:
+        """What computes them."""
+
+    def _node(self, traced: Any, text: str, operands: Sequence[Any] = ..., /) -> Node:
+        """A further one."""
+
+
 class Node:
     """A block, or a total, that a service can compute, with the properties that a plan knows."""
 
@@ -30,7 +42,7 @@ class Node:
 
     def __init__(
         self,
-        recorder: Recorder,
+        recorder: Home,
         number: int,
         traced: _rust.Column | _rust.Total,
         text: str,
@@ -66,7 +78,7 @@ class Node:
         return getattr(self.traced, name)
 
 
-def recorder_of(x: Any) -> Recorder | None:
+def recorder_of(x: Any) -> Home | None:
     """The recorder of an array or a total; ``None`` if it is not an array of a service."""
     blocks = getattr(x, "_blocks", None) or getattr(x, "_parts", None) or ()
     return blocks[0].recorder if blocks and isinstance(blocks[0], Node) else None

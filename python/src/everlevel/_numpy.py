@@ -13,9 +13,10 @@ import numpy as np
 
 from . import _arranged, _matrices, _rows, _selections, _statistics
 from ._encrypted import not_homomorphic
+from ._handlers import HANDLERS, INTEGERS, Handlers
 from ._integers import EncryptedIntegers
 from ._kinds import entries
-from ._operands import _apply, _each, _tabulated
+from ._operands import _apply, _each, _tabulated, clip
 from ._totals import EncryptedTotal
 from ._ways import WAYS
 from .errors import ShapeError
@@ -262,7 +263,7 @@ if hasattr(np, "bitwise_count"):  # NumPy 2
 
 FUNCTIONS: dict[Any, Operation] = {
     np.where: _selections.where,
-    np.clip: _selections.clip,
+    np.clip: clip,
     np.select: _selections.select,
     np.sum: lambda a, axis=None: a.sum(axis),
     np.any: lambda a, axis=None: a.any(axis),
@@ -333,3 +334,5 @@ METHODS: dict[tuple[np.ufunc, str], Operation] = {
     (np.bitwise_or, "accumulate"): _accumulation(operator.or_),
     (np.bitwise_xor, "accumulate"): _accumulation(operator.xor),
 }
+
+HANDLERS[INTEGERS] = Handlers(ufunc, function, way)

@@ -1,4 +1,4 @@
-"""Operands of typed integers: alignment, public ones, tables, and what wraps."""
+"""Operands of typed integers: alignment, public ones, tables, bounds, and what wraps."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import numpy.typing as npt
 
 from . import _everlevel as _rust
 from . import _layout
-from ._encrypted import no_server
+from ._encrypted import no_server, not_homomorphic
 from ._kinds import interval_of
+from ._places import Place
 from ._typed import Typed
+from ._values import is_integer
 from .errors import DtypeError, OtherParametersError, RangeError
 
 if TYPE_CHECKING:
     from ._integers import EncryptedIntegers
-    from ._server import Server
-    from ._tracer import Tracer
-
 
 #: The longest table.
 ENTRIES = 256
@@ -38,7 +37,7 @@ def _bits(bits: int) -> int:
     return int(bits)
 
 
-def _on(server: Server | Tracer | None) -> Server | Tracer:
+def _on(server: Place | None) -> Place:
     if server is None:
         raise no_server()
     return server
@@ -61,18 +60,14 @@ def _aligned(operands: Sequence[Any]) -> tuple[tuple[int, ...], int, list[Any]]:
     return shape, runs, found
 
 
-def _public(
-    server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int
-) -> _rust.Column | int:
+def _public(server: Place, like: _rust.Column, run: npt.NDArray[Any], i: int) -> _rust.Column | int:
     """Block i of a run of public integers, beside an encrypted one: one integer if they are all the
     same, else a ciphertext without noise.
     """
     return int(run[0]) if (run == run[0]).all() else _block(server, like, run, i)
 
 
-def _block(
-    server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int
-) -> _rust.Column:
+def _block(server: Place, like: _rust.Column, run: npt.NDArray[Any], i: int) -> _rust.Column:
     """Block i of a run of public integers, in a ciphertext without noise."""
     server._check_public(run)
     slots = like.params.slots
@@ -248,3 +243,22 @@ def _check_wrapping(operands: Sequence[Any]) -> None:
 
 def _wrapped(x: EncryptedIntegers, operands: Sequence[Any]) -> EncryptedIntegers:
     return _in(x, _modulus(operands))
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Any:
+    """Bounds may be arrays, encrypted ones, too."""
+    for name, other in (("min", a_min), ("max", a_max)):
+        if name in bounds and other is not None:
+            raise TypeError(f"np.clip with two bounds, {other!r} and that named {name}: give one")
+    # Newer names of them.
+    a_min, a_max = bounds.pop("min", a_min), bounds.pop("max", a_max)
+    if bounds:
+        raise not_homomorphic(
+            f"np.clip with {', '.join(bounds)}",
+            "results of encrypted operands are new arrays, of the dtype that holds them",
+        )
+    if is_typed(a) and all(is_integer(bound) for bound in (a_min, a_max)):
+        return a.clip(a_min, a_max)
+    # As NumPy: the upper bound, where it is below the lower one.
+    raised: Any = a if a_min is None else np.maximum(a, a_min)
+    return raised if a_max is None else np.minimum(raised, a_max)

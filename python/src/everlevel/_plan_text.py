@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
+from ._functions import Function
 from ._html import facts, grid
+from ._params import Params
 from ._tracer import Stage
-
-if TYPE_CHECKING:
-    from ._planned import Plan
 
 #: Operations above which a plan is shown by their kinds.
 LONG = 60
@@ -16,7 +15,45 @@ LONG = 60
 LISTED = 8
 
 
-def text(plan: Plan) -> str:
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a plan, as it is encrypted."""
+
+    #: The level of its digits, from 0 to ``params.levels - 1``, the top, as ``Client.encrypt``
+    #: takes it.
+    level: int
+    #: Its ciphertexts, with those of an index.
+    ciphertexts: int
+    #: Their bytes, about; half of that if they are encrypted with the secret key.
+    bytes: int
+
+
+# Where pickles name it.
+Argument.__module__ = "everlevel._planned"
+
+
+class Told:
+    """What is told of a plan, which the class of plans says more of."""
+
+    _program: Function
+    params: Params
+    rows: int
+    side_by_side: bool
+    stages: tuple[Stage, ...]
+    seconds: float
+    products: int
+    bootstraps: int
+    key_bytes: int
+    inputs: dict[str, Argument]
+    input_ciphertexts: int
+    input_bytes: int
+    result_ciphertexts: int
+    result_bytes: int
+    memory_bytes: int
+    seeded_keys: bool
+
+
+def text(plan: Told) -> str:
     """A plan as ``print`` shows it."""
     lines = [
         f"{plan._program.name} on {plan.params.name}, {plan.rows} rows",
@@ -56,7 +93,7 @@ def text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _by_operation(plan: Plan) -> list[str]:
+def _by_operation(plan: Told) -> list[str]:
     """A line for each kind of operation, the longest first."""
     groups: dict[str, list[Stage]] = {}
     for stage in plan.stages:
@@ -76,7 +113,7 @@ def _by_operation(plan: Plan) -> list[str]:
     return lines
 
 
-def html(plan: Plan) -> str:
+def html(plan: Told) -> str:
     """A plan as notebooks show it."""
     summary = [
         ("parameter set", plan.params.name),
@@ -114,7 +151,7 @@ def html(plan: Plan) -> str:
     return facts(f"Plan of {plan._program.name}", summary) + grid("Operations", header, stages)
 
 
-def told_levels(plan: Plan) -> str:
+def told_levels(plan: Told) -> str:
     """The levels of the arguments: of few of them one by one, with their sizes."""
     if len(plan.inputs) <= LISTED:
         return ", ".join(

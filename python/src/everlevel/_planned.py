@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
 from . import _everlevel as _rust
+from ._functions import Function
 from ._integers import EncryptedIntegers
 from ._params import Params
-from ._plan_text import html, text, told_bytes, told_seconds
+from ._plan_text import Argument, Told, html, text, told_bytes, told_seconds
 from ._totals import EncryptedTotal
 from ._tracer import Stage, Tracer
 from ._values import by_name
 from .errors import DtypeError, OtherParametersError, ParameterError, RangeError, ShapeError
 
 if TYPE_CHECKING:
-    from ._programs import Program
     from ._public_key import PublicKey
     from ._roles import Client
     from ._server import Server
 
 
-@dataclass(frozen=True)
-class Argument:
-    """An argument of a plan, as it is encrypted."""
-
-    #: The level of its digits, from 0 to ``params.levels - 1``, the top, as ``Client.encrypt``
-    #: takes it.
-    level: int
-    #: Its ciphertexts, with those of an index.
-    ciphertexts: int
-    #: Their bytes, about; half of that if they are encrypted with the secret key.
-    bytes: int
-
-
-class Plan:
+class Plan(Told):
     """The cost of a program on a parameter set, found by running it once on a scheme that only
     counts. ``print`` shows it.
 
@@ -47,7 +33,7 @@ class Plan:
 
     def __init__(
         self,
-        program: Program,
+        program: Function,
         params: Params,
         rows: int,
         tracer: Tracer,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from . import _clear, _levels
 from . import _everlevel as _rust
+from ._functions import Function
 from ._integers import EncryptedIntegers
-from ._kinds import kinds_of
 from ._params import Params
-from ._planned import GOALS, Argument, Plan, size_of, within
+from ._plan_text import Argument
+from ._planned import GOALS, Plan, size_of, within
 from ._totals import EncryptedTotal
 from ._tracer import Tracer
 from .errors import Error, ParameterError, ProgramError, RangeError
@@ -85,19 +85,14 @@ class int64(EncryptedIntegers):
     _dtype: ClassVar[str] = "int64"
 
 
-class Program:
+class Program(Function):
     """A function of typed integers: calling it computes, on encrypted arrays or in the clear, and
     :meth:`plan` says before what it takes.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
-        self._signature = inspect.signature(function)
-        #: The name of the function.
-        self.name: str = function.__name__
-        #: What its arguments may be, by name.
-        self.kinds = kinds_of(function)
+        super().__init__(function)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """On encrypted arrays its results; on arrays that are not encrypted what these results are
@@ -361,14 +356,6 @@ class Program:
                 code="python.program",
             )
         return Plan(self, params, rows, tracer, told, made, results)
-
-    def _named(self, arrays: Mapping[str, Any]) -> None:
-        if set(arrays) != set(self.kinds):
-            raise ProgramError(
-                f"arguments {', '.join(arrays) or 'none'}: {self.name} takes "
-                f"{', '.join(self.kinds)}",
-                code="python.arguments",
-            )
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, kind in self.kinds.items())

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from ._columns import KIND, integers_from_bytes
 from ._encrypted import not_homomorphic
 from ._integers import EncryptedIntegers
 from ._kinds import dtype_of
-from ._nodes import Node, Source, recorder_of
+from ._nodes import Home, Node, Source, recorder_of
 from ._params import Params
+from ._service import Service
 from ._totals import EncryptedTotal
 from ._tracer import Tracer
 from .errors import (
@@ -31,9 +32,6 @@ from .errors import (
     ShapeError,
     WrongKeyError,
 )
-
-if TYPE_CHECKING:
-    from ._remote import Remote
 
 #: The largest integer that a program states.
 LITERAL = (1 << 63) - 1
@@ -89,7 +87,7 @@ class Recorder(Tracer):
     of blocks.
     """
 
-    def __init__(self, remote: Remote, params: Params, bootstraps: bool, factor: int) -> None:
+    def __init__(self, remote: Service, params: Params, bootstraps: bool, factor: int) -> None:
         super().__init__(params, bootstraps, factor, False)
         self.remote, self.params, self._numbers = remote, params, itertools.count(1)
 
@@ -332,7 +330,7 @@ def blocks_of(x: Any) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def one_recorder(arrays: Sequence[Any]) -> Recorder:
+def one_recorder(arrays: Sequence[Any]) -> Home:
     """Where all of some arrays were written down."""
     if not arrays:
         raise ShapeError("no array: expected at least one", code="python.empty")

@@ -15,6 +15,7 @@ from ._nodes import recorder_of
 from ._objects import Computed, Encrypted, Inputs, entries_of, identity
 from ._recorded import Recorder, Written, blocks_of, inputs_of, one_recorder, opened, stored
 from ._server import Server
+from ._service import Estimate
 from ._tables import Table as Lookup
 from ._tenant import Tenant
 from ._tls import Trust
@@ -25,23 +26,6 @@ from .errors import DtypeError, OtherParametersError, SecretKeyError, TableError
 if TYPE_CHECKING:
     from ._remote_tables import RemoteTable
     from .tables import EncryptedTable, Plan, Result, Schema
-
-
-class Estimate(NamedTuple):
-    """The cost of a job, counted by the service without cryptography before it runs."""
-
-    #: Seconds on a typical core, by a model that counts operations.
-    seconds: float
-    #: Products of ciphertexts.
-    products: int
-    #: Relinearizations and rotations.
-    key_switches: int
-    #: Bootstrappings.
-    refreshes: int
-    #: Bytes of memory that the server keys take, of the budget for those of all tenants.
-    key_memory_bytes: int
-    #: Bytes of the results, which count against the quota.
-    result_bytes: int
 
 
 class Usage(NamedTuple):

@@ -11,9 +11,10 @@ from ._values import Path, Progress
 
 if TYPE_CHECKING:
     from ._constants import Constants
-    from ._remote import Estimate, Remote
+    from ._remote import Remote
     from ._roles import Client
     from ._server import Server
+    from ._service import Estimate
     from ._table_result import Result
 
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that choose: by conditions, by bounds, by places."""
+"""NumPy's functions that choose: by conditions, by places."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._integers import EncryptedIntegers
 from ._operands import _apply, _constants, _modulus
 from ._statistics import _public
 from ._tables import Table
-from ._values import is_integer, truths, unmasked
+from ._values import truths, unmasked
 from ._ways import WAYS
 from .errors import DtypeError, ShapeError
 
@@ -35,25 +35,6 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Any:
 def _filled(like: EncryptedIntegers, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The array, a single entry as often as there are encrypted ones."""
     return array if array.shape else np.broadcast_to(array, like.shape)
-
-
-def clip(a: Any, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Any:
-    """Bounds may be arrays, encrypted ones, too."""
-    for name, other in (("min", a_min), ("max", a_max)):
-        if name in bounds and other is not None:
-            raise TypeError(f"np.clip with two bounds, {other!r} and that named {name}: give one")
-    # Newer names of them.
-    a_min, a_max = bounds.pop("min", a_min), bounds.pop("max", a_max)
-    if bounds:
-        raise not_homomorphic(
-            f"np.clip with {', '.join(bounds)}",
-            "results of encrypted operands are new arrays, of the dtype that holds them",
-        )
-    if isinstance(a, EncryptedIntegers) and all(is_integer(bound) for bound in (a_min, a_max)):
-        return a.clip(a_min, a_max)
-    # As NumPy: the upper bound, where it is below the lower one.
-    raised: Any = a if a_min is None else np.maximum(a, a_min)
-    return raised if a_max is None else np.minimum(raised, a_max)
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:

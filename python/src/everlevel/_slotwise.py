@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,12 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._described import Described
 from ._encrypted import no_server
+from ._places import Serving
 from ._values import SIGNED, in_slots, integers
 from .errors import OtherParametersError, ParameterError, RangeError, ShapeError
 
 if TYPE_CHECKING:
-    from ._array import EncryptedArray
-    from ._server import Server
+    from typing_extensions import Self
 
 
 class Slotwise(Described):
@@ -25,14 +25,14 @@ class Slotwise(Described):
 
     __slots__ = ()
 
-    def _on(self) -> Server:
+    def _on(self) -> Serving:
         if self._server is None:
             raise no_server()
         return self._server
 
     def _like(
         self, xs: Sequence[_rust.Ciphertext], shape: tuple[int, ...] | None = None, **changed: Any
-    ) -> EncryptedArray:
+    ) -> Self:
         kept = {
             "server": self._server,
             "signed": self._signed,
@@ -41,12 +41,11 @@ class Slotwise(Described):
             "elements": self._elements,
             "lost": self._ranged,
         }
-        found = self._make(xs, self._shape if shape is None else shape, **{**kept, **changed})
-        return cast("EncryptedArray", found)
+        return self._make(xs, self._shape if shape is None else shape, **{**kept, **changed})
 
     def _each(
         self, operation: Callable[[_rust.Ciphertext], _rust.Ciphertext], **changed: Any
-    ) -> EncryptedArray:
+    ) -> Self:
         """The operation on every ciphertext."""
         return self._like([operation(x) for x in self._xs], **changed)
 
@@ -103,7 +102,7 @@ class Slotwise(Described):
             : len(shape) - len(tail)
         ]
 
-    def _pair(self, other: EncryptedArray) -> tuple[Server, tuple[int, ...]]:
+    def _pair(self, other: Slotwise) -> tuple[Serving, tuple[int, ...]]:
         """The server for both, and the shape of the result."""
         server = self._on() if self._server is not None else other._on()
         if not self._xs[0].params.same(other._xs[0].params):
@@ -124,9 +123,7 @@ class Slotwise(Described):
             f"shapes {self._shape} and {other._shape} differ{hint}", code="python.shape"
         )
 
-    def _with(
-        self, other: EncryptedArray, name: str
-    ) -> tuple[list[_rust.Ciphertext], dict[str, Any]]:
+    def _with(self, other: Slotwise, name: str) -> tuple[list[_rust.Ciphertext], dict[str, Any]]:
         """The results of an operation on two arrays, ciphertext by ciphertext, and what is known of
         them.
         """
@@ -148,10 +145,10 @@ class Slotwise(Described):
             "lost": lost,
         }
 
-    def _spanning(self, found: tuple[int, int] | None) -> EncryptedArray:
+    def _spanning(self, found: tuple[int, int] | None) -> Self:
         """With this range, which follows from what was computed; as it is if there is none."""
         if found is None:
-            return cast("EncryptedArray", self)
+            return self
         low, high = found
         return self._each(lambda x: x.within(low, high))
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from . import _everlevel as _rust
 from ._answers import answer_of
-from ._cells import NO_CELLS, Clear, Partners, clear, text_of
+from ._cells import NO_CELLS, text_of
 from ._constants import Constants
 from ._explained import Explanation
 from ._params import Params
 from ._public_key import PublicKey
 from ._queries import Query
 from ._roles import Client
-from ._table_schema import Schema, _utf8
+from ._table_schema import Clear, Partners, Schema, _utf8, clear
 from ._values import Path, Progress, counted, read_file, replaceable
 from .errors import TableError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _everlevel as _rust
 from ._answers import answer_of
-from ._cells import Clear, Partners, clear, clear_partners, pieces_of
+from ._cells import pieces_of
 from ._constants import Constants
 from ._params import Params
 from ._public_key import PublicKey
@@ -16,7 +16,7 @@ from ._queries import Query
 from ._roles import Client
 from ._table_plan import Plan
 from ._table_result import Result
-from ._table_schema import Schema
+from ._table_schema import Clear, Partners, Schema, clear, clear_partners
 from ._values import Path, Progress, path_text, stepper
 from .errors import ClusterError
 
@@ -297,7 +297,7 @@ def encrypt(
     is read twice, piece by piece, and may be larger than memory. 3 MB for each 32,768 rows of a
     column and each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
     """
-    pieces = None if directory is None else pieces_of(data, schema)
+    pieces = None if directory is None else pieces_of(data, schema.columns)
     if pieces is not None and directory is not None:
         return EncryptedTable._make(
             _rust.Table.encrypt_pieces(

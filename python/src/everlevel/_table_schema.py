@@ -1,4 +1,4 @@
-"""Schemas of encrypted tables."""
+"""Schemas of encrypted tables, and the tables in the clear that they are for."""
 
 from __future__ import annotations
 
@@ -134,6 +134,40 @@ class Schema:
 
     def __repr__(self) -> str:
         return f"<everlevel.tables.Schema of {', '.join(self.columns)}>"
+
+
+#: The tables of foreign keys, by their names.
+Partners = Mapping[str, Any] | None
+
+#: A table in the clear as comma-separated values, and those whose columns its rows carry.
+Clear = tuple[bytes, list[tuple[str, bytes]]]
+
+
+def clear(data: Any, schema: Schema, partners: Partners) -> Clear:
+    """A table and its partners, by the names of their foreign keys."""
+    return _csv(data, schema), clear_partners(schema, partners)
+
+
+def clear_partners(schema: Schema, partners: Partners) -> list[tuple[str, bytes]]:
+    """The tables that rows carry columns of, by the names of their foreign keys."""
+    found: list[tuple[str, bytes]] = []
+    if partners is not None:
+        described = schema.to_dict()
+        columns = {column["name"].lower(): column for column in described["columns"]}
+        keys = {key["table"].lower(): key for key in described.get("foreign_keys", [])}
+        for name, table in partners.items():
+            key, own = keys.get(name.lower()), None
+            if key is not None:  # else the library says which there are
+                of_key = {**columns[key["column"].lower()], "name": key["key"]}
+                carried = [columns[column.lower()] for column in key["include"]]
+                own = Schema({"columns": [of_key, *carried]})
+            found.append((name, _csv(table, own)))
+    return found
+
+
+def _csv(data: Any, schema: Schema | None) -> bytes:
+    columns = columns_of(data, None if schema is None else schema.columns)
+    return columns if isinstance(columns, bytes) else written(columns, True)
 
 
 def _utf8(data: bytes) -> str:

@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import _everlevel as _rust
-from ._columns import Stored
 from ._encrypted import Encrypted, not_homomorphic
 from ._html import facts
 from ._kinds import Interval, dtype_of
 from ._params import Params
+from ._stored import Stated, Stored
 
 
 class EncryptedTotal(Encrypted, Stored):
@@ -56,6 +56,9 @@ class EncryptedTotal(Encrypted, Stored):
 
     def _set(self) -> Params:
         return Params._of(self._parts[0].params)
+
+    def _stated(self) -> Stated:
+        return self._parts, None, 1, None
 
     def _no_operation(self, *_: Any) -> NoReturn:
         raise not_homomorphic(

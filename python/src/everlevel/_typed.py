@@ -10,18 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from ._columns import Stored
 from ._encrypted import Encrypted
 from ._html import facts
 from ._kinds import Interval, dtype_of
 from ._params import Params
+from ._places import Place
 from ._shaped import Shaped
+from ._stored import Stated, Stored
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from ._server import Server
-    from ._tracer import Tracer
 
 
 class Typed(Encrypted, Stored, Shaped):
@@ -34,7 +32,7 @@ class Typed(Encrypted, Stored, Shaped):
     _blocks: tuple[_rust.Column, ...]
     #: How many runs of equal length begin a block: 1, or with rows=True as many as there are rows.
     _runs: int
-    _server: Server | Tracer | None
+    _server: Place | None
     #: The dtype modulo which it computes.
     _wrap: np.dtype[Any] | None
     _params: _rust.Params
@@ -44,7 +42,7 @@ class Typed(Encrypted, Stored, Shaped):
         cls,
         blocks: Sequence[_rust.Column],
         shape: tuple[int, ...],
-        server: Server | Tracer | None = None,
+        server: Place | None = None,
         wrap: np.dtype[Any] | None = None,
         runs: int = 1,
     ) -> Self:
@@ -62,7 +60,7 @@ class Typed(Encrypted, Stored, Shaped):
         """The same entries with arithmetic modulo 2^k, or without."""
         return self._make(self._blocks, self._shape, self._server, wrap, self._runs)
 
-    def _on_server(self, server: Server | Tracer) -> Self:
+    def _on_server(self, server: Place) -> Self:
         """The same entries on a server."""
         return self._make(self._blocks, self._shape, server, self._wrap, self._runs)
 
@@ -133,7 +131,7 @@ class Typed(Encrypted, Stored, Shaped):
         )
 
     @property
-    def server(self) -> Server | Tracer | None:
+    def server(self) -> Place | None:
         """The server that computes on it."""
         return self._server
 
@@ -167,3 +165,7 @@ class Typed(Encrypted, Stored, Shaped):
 
     def _set(self) -> Params:
         return self.params
+
+    def _stated(self) -> Stated:
+        wrapping = None if self._wrap is None else str(self._wrap)
+        return self._blocks, self._shape, self._runs, wrapping

@@ -15,8 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from . import Client, Params, Server, get_num_threads, set_num_threads
 from . import _everlevel as _rust
+from ._params import Params
+from ._roles import Client
+from ._server import Server
+from ._values import counted
 
 
 def bootstrap(name: str, runs: int, insecure_research: bool = False) -> dict[str, Any]:
@@ -44,7 +47,7 @@ def bootstrap(name: str, runs: int, insecure_research: bool = False) -> dict[str
     both = {"python": python, "rust": rust}
     return {
         "params": name,
-        "threads": get_num_threads(),
+        "threads": _rust.num_threads(),
         "runs": runs,
         "wrong_slots": wrong + int(np.count_nonzero(client.decrypt(fresh) != values)),
         **{f"{who}_seconds_median": statistics.median(seconds) for who, seconds in both.items()},
@@ -66,7 +69,7 @@ def cluster(
     client = Client(params)
     values = np.arange(params.slots) % params.plain_modulus
     x = client.encrypt_modular(values)
-    set_num_threads(1)
+    _rust.set_num_threads(1)
     runs = []
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "server.keys")
@@ -106,7 +109,7 @@ def main() -> None:
     parser.add_argument("--insecure-research", action="store_true")
     given = parser.parse_args()
     runs = max(given.runs, 1)
-    set_num_threads(given.threads)
+    _rust.set_num_threads(counted("threads", given.threads, code="python.threads"))
     if given.what == "bootstrap":
         found = bootstrap(given.params, runs, given.insecure_research)
     else:

@@ -15,10 +15,11 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._params import Params
 from ._server import DEFAULT_CACHE_BYTES, Server
-from ._values import Path, Progress, path_text, stepper
+from ._values import Path, Progress, counted, path_text, stepper
 from .errors import ClusterError, DtypeError
 
 Program = str | Callable[[Server, EncryptedArray], EncryptedArray]
@@ -114,8 +115,6 @@ def _local(server: Server | None, keys: Path | bytes | None, params: Params | No
 
 def _run(program: Program, server: Server, x: EncryptedArray) -> EncryptedArray:
     if isinstance(program, str):
-        from . import _everlevel as _rust
-
         names, *_ = _rust.program_facts(program)
         if len(names) != 1:
             raise ClusterError(
@@ -171,16 +170,15 @@ class Actor:
         threads: int,
         version: str,
     ) -> None:
-        from . import __version__, set_num_threads
-
+        own = _rust.build()[0]
         # Another one may not know what an array or a plan says of itself.
-        if version != __version__:
+        if version != own:
             raise ClusterError(
-                f"this node has everlevel {__version__}, and the program that sends it work "
+                f"this node has everlevel {own}, and the program that sends it work "
                 f"{version}: install one version on all nodes",
                 code="cluster.version",
             )
-        set_num_threads(threads)
+        _rust.set_num_threads(counted("threads", threads, code="python.threads"))
         path = keys if digest is None else _key_file(keys, digest)
         self._server = Server.open(
             path,
@@ -266,8 +264,6 @@ def actors(
     """Actors with the keys of a server, which are started with the given arguments and end with the
     context.
     """
-    from . import __version__
-
     _counted(workers=workers, threads=threads)
     ray = _ray()
     cache_bytes, elements, seeded_keys = DEFAULT_CACHE_BYTES, False, False
@@ -291,7 +287,7 @@ def actors(
     if workers is None:
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
     actor = ray.remote(num_cpus=threads, max_restarts=-1, max_task_retries=retries)(kind)
-    how = (cache_bytes, elements, seeded_keys, threads, __version__)
+    how = (cache_bytes, elements, seeded_keys, threads, _rust.build()[0])
     made = [actor.remote(given, params, shared, digest, *how) for _ in range(workers)]
     try:
         yield made
