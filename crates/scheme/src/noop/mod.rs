@@ -101,7 +101,8 @@ impl NoOp {
     }
 
     /// The same for a server that has only these keys: a relinearization, an automorphism or a
-    /// bootstrapping without one of them is refused, as the real scheme would, and
+    /// bootstrapping that none of them serves is refused, as the real scheme would, a
+    /// relinearization takes the gadget for which there is a key, and
     /// [`Automorphisms::galois_level`] is that of these keys. Parts of linear maps that are moved
     /// as they are added up are not checked.
     ///
