@@ -267,6 +267,10 @@ impl EvalKeys for Keys {
         self.stored().relin(gadget)
     }
 
+    fn relin_basis(&self, gadget: GadgetId) -> Option<Basis> {
+        self.stored().relin_basis(gadget)
+    }
+
     fn galois(
         &self,
         g: GaloisElement,

@@ -540,6 +540,12 @@ def test_keys_for_known_queries(fermat, schema, table):
         < sum(size for _, size in fermat.server.size_report().values()) / 2
     )
     assert table.run(server, plan).read(fermat.client, arrow=False) == ANSWER
+    small = plan.server(fermat.client, len(table), small_keys=True)
+    (count, size), (fewer, less) = (
+        keys.size_report()["relinearization"] for keys in (server, small)
+    )
+    assert fewer < count and less < size
+    assert table.run(small, plan).read(fermat.client, arrow=False) == ANSWER
     refused(
         "scheme.missing-key",
         lambda: et.EncryptedTable.run(

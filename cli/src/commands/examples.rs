@@ -89,6 +89,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "everlevel keys size-report --params bgv-65537-n15",
             "everlevel keys size-report --server-keys keys/server.keys",
+            "everlevel keys size-report --plan query.plan --rows 100000 --small-keys",
         ],
     ),
     (

@@ -35,6 +35,7 @@ mod roles;
 mod search_rows;
 mod security;
 mod seeded;
+mod small_keys;
 mod tables;
 mod typed;
 mod wide_moduli;

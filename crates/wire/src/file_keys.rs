@@ -310,10 +310,13 @@ impl FileKeys {
         read
     }
 
+    /// The place of the record for a purpose, if there is one.
+    fn place(&self, purpose: Purpose) -> Option<usize> {
+        self.records.binary_search_by_key(&purpose, |record| record.purpose).ok()
+    }
+
     fn switch(&self, purpose: Purpose) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
-        let Ok(i) = self.records.binary_search_by_key(&purpose, |record| record.purpose) else {
-            return Ok(None);
-        };
+        let Some(i) = self.place(purpose) else { return Ok(None) };
         let load = || {
             let record = &self.records[i];
             let key =
@@ -352,6 +355,10 @@ impl EvalKeys for FileKeys {
         self.switch(Purpose::Relin(gadget))
     }
 
+    fn relin_basis(&self, gadget: GadgetId) -> Option<Basis> {
+        self.place(Purpose::Relin(gadget)).map(|i| self.records[i].basis)
+    }
+
     fn galois(
         &self,
         g: GaloisElement,
@@ -361,9 +368,7 @@ impl EvalKeys for FileKeys {
     }
 
     fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
-        let found =
-            self.records.binary_search_by_key(&Purpose::Galois(g, gadget), |record| record.purpose);
-        found.ok().map(|i| self.records[i].basis)
+        self.place(Purpose::Galois(g, gadget)).map(|i| self.records[i].basis)
     }
 
     fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {

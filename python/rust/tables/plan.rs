@@ -68,20 +68,22 @@ pub fn table_constants_facts(data: &[u8]) -> Result<(String, String, Option<Stri
     Ok((found.id().to_string(), found.plan().into(), shown(found.owner())))
 }
 
-/// The server keys that plans take for a table of a given number of rows.
+/// The server keys that plans take for a table of a given number of rows; with `small`, fewer of
+/// them for products.
 #[pyfunction]
 pub fn table_plan_keys(
     py: Python<'_>,
     plans: Vec<String>,
     params: &Params,
     rows: usize,
+    small: bool,
 ) -> Result<crate::keys::Plan> {
     let keys = detached(py, || {
         let mut keys = KeyPlan::default();
         for plan in &plans {
             keys = keys.merge(&Plan::from_json(plan)?.keys(&params.0, rows)?);
         }
-        Ok(keys)
+        Ok(if small { keys.smaller(&params.0) } else { keys })
     })?;
     Ok(crate::keys::Plan(keys))
 }

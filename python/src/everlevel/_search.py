@@ -69,13 +69,14 @@ class Search:
         rows: int,
         *,
         seeded_keys: bool = False,
+        small_keys: bool = False,
         progress: Progress = None,
     ) -> Server:
         """A server with the keys that the plans of all rounds take, as ``Plan.server`` makes it of
         one plan.
         """
         plans, count = self._raw.plans, counted("rows", rows)
-        keys = _rust.table_plan_keys(plans, client.params._raw, count)
+        keys = _rust.table_plan_keys(plans, client.params._raw, count, small_keys)
         return client._server(keys, seeded_keys, progress)
 
     def collect(

@@ -146,13 +146,17 @@ class Plan:
         rows: int,
         *,
         seeded_keys: bool = False,
+        small_keys: bool = False,
         progress: Progress = None,
     ) -> Server:
         """A server with the keys that the plan takes for a table of ``rows`` rows, and no others: a
         tenth of general ones, and less, where nothing is bootstrapped. ``seeded_keys`` as for
-        ``Server.open``.
+        ``Server.open``. With ``small_keys`` there are fewer keys for products, which take less than
+        half of the bytes; answers are the same, and products at some levels take up to 1.6 times as
+        long.
         """
-        keys = _rust.table_plan_keys([self._text], client.params._raw, counted("rows", rows))
+        count = counted("rows", rows)
+        keys = _rust.table_plan_keys([self._text], client.params._raw, count, small_keys)
         return client._server(keys, seeded_keys, progress)
 
     def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:

@@ -32,6 +32,12 @@ struct Report {
 
 /// The server keys of a program or of queries, or general ones.
 pub fn plan(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError> {
+    let keys = whole(params, purpose)?;
+    Ok(if purpose.small_keys { keys.smaller(params) } else { keys })
+}
+
+/// The same with a key for each gadget.
+fn whole(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError> {
     if let (Some(text), Some(types), Some(rows)) = (&purpose.program, &purpose.types, purpose.rows)
     {
         let PurposeArgs { tables, indexes, .. } = purpose;

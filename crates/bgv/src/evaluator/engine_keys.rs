@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use everlevel_ring::{Basis, Engine, Eval, GaloisElement, Poly};
+use everlevel_ring::{Basis, Engine, Eval, Gadget, GaloisElement, Poly};
 
 use super::resident_keys::{KeyName, Resident, Sparse};
 use crate::ciphertext::Ciphertext;
@@ -34,11 +34,15 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         key
     }
 
-    /// The relinearization key for ciphertexts over `basis` at a level.
-    pub(super) fn relin_key(&self, basis: Basis, level: Level) -> Result<E::Key, SchemeError> {
-        let id = self.params.chain().gadget_id(level);
+    /// A relinearization key for ciphertexts at a level, and its gadget, which may be another one
+    /// than that of the level.
+    pub(super) fn relin_key(&self, level: Level) -> Result<(E::Key, &Gadget), SchemeError> {
+        let chain = self.params.chain();
+        let id = chain.relin_gadget(level, |id| self.keys.relin_basis(id));
         let found = self.switching(KeyName::Relin(id), || self.keys.relin(id));
-        usable(found, basis, level, "relinearization", || "relinearization key".into())
+        let name = || "relinearization key".to_string();
+        let key = usable(found, chain.basis(level), level, "relinearization", name)?;
+        Ok((key, &chain.gadgets()[id.0]))
     }
 
     /// The key of an automorphism for ciphertexts over `basis` at a level.

@@ -44,12 +44,11 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         self.check_owner(meta, "relinearization")?;
         let params = &self.params;
         let basis = params.chain().basis(meta.level);
-        let key = self.relin_key(basis, meta.level)?;
-        let gadget = params.chain().gadget(meta.level);
+        let (key, gadget) = self.relin_key(meta.level)?;
         let special = gadget.special();
         let t = params.noise().divisor(meta);
         let out = params.noise().checked(
-            params.noise().reduce(&params.noise().key_switch(meta), next),
+            params.noise().reduce(&params.noise().key_switch_by(meta, gadget), next),
             "relinearization",
         )?;
         let digits = self.engine.decompose(gadget, square);

@@ -100,6 +100,10 @@ pub trait EvalKeys: Send + Sync + 'static {
     /// A key that exists but cannot be read, such as one that was damaged in its file.
     fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError>;
 
+    /// The primes of the relinearization key for a gadget, if there is one. It does not read the
+    /// key.
+    fn relin_basis(&self, gadget: GadgetId) -> Option<Basis>;
+
     /// The key of an automorphism for a gadget; none if the keys lack it.
     ///
     /// # Errors
@@ -389,6 +393,10 @@ impl EvalKeys for ServerKeys {
 
     fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
         Ok(self.relin.get(&gadget).cloned())
+    }
+
+    fn relin_basis(&self, gadget: GadgetId) -> Option<Basis> {
+        self.relin.get(&gadget).map(|key| key.basis())
     }
 
     fn galois(

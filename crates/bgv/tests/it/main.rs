@@ -6,6 +6,7 @@ mod combinations;
 mod compact_products;
 mod diagonals;
 mod factor;
+mod fewer_keys;
 mod flooding;
 mod foreign;
 mod levels;

@@ -1,5 +1,7 @@
 //! Sums, products, key switches and modulus switching.
 
+use everlevel_ring::Gadget;
+
 use super::meta::Meta;
 use super::model::NoiseModel;
 use super::tracker::NoiseTracker;
@@ -32,8 +34,14 @@ impl NoiseTracker {
 
     /// A key switch at the same level: what it adds before the division by P.
     pub fn key_switch(&self, m: &Meta) -> Meta {
+        self.key_switch_by(m, self.chain.gadget(m.level))
+    }
+
+    /// The same by any gadget that has no special prime among those of the level.
+    pub fn key_switch_by(&self, m: &Meta, gadget: &Gadget) -> Meta {
+        let basis = self.chain.basis(m.level);
         self.changed(m, |model, noise| {
-            model.sum(noise, model.key_switch(&self.chain, m.level, self.t(m)))
+            model.sum(noise, model.key_switch_by(gadget, basis, self.t(m)))
         })
     }
 

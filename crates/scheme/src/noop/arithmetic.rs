@@ -259,24 +259,25 @@ impl Arithmetic for NoOp {
     ) -> Result<NoOpCiphertext, SchemeError> {
         self.check_set([&a.meta])?;
         self.still_wanted()?;
-        self.check_relin(a.meta.level)?;
-        let params = &self.params;
-        let basis = params.chain().basis(a.meta.level);
+        let id = self.relin_gadget(a.meta.level)?;
+        let (params, chain) = (&self.params, self.params.chain());
+        let (basis, gadget) = (chain.basis(a.meta.level), &chain.gadgets()[id.0]);
         let meta = params.noise().checked(
-            params.noise().reduce(&params.noise().key_switch(&a.meta), next),
+            params.noise().reduce(&params.noise().key_switch_by(&a.meta, gadget), next),
             "relinearization",
         )?;
-        self.use_key(|plan| plan.add_relin(params, a.meta.level));
+        self.use_key(|plan| plan.add_relin_by(params, id, a.meta.level));
         // BFV's products are in coefficients, so their digits modulo the digits' own primes have to
         // be computed.
         let known = params.noise().product_form(a.meta.form) == Form::Bgv;
         if known {
             self.counters.transforms(basis.len());
         }
-        self.count_decomposition(a.meta.level, known);
+        self.count_decomposition_by(gadget, basis, known);
         self.counters.relinearization();
-        self.count_key_switch(a.meta.level, 1);
-        self.reduce(a.meta.level, meta.level);
+        self.count_key_switch_by(gadget, basis, 1);
+        let (from, to) = (basis.union(gadget.special()), chain.basis(meta.level));
+        self.count_division(from, to, params.components());
         Ok(NoOpCiphertext { meta, value: a.value.clone() })
     }
 

@@ -12,7 +12,7 @@ mod scheme;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use everlevel_ring::{Basis, Factor, GaloisElement};
+use everlevel_ring::{Basis, Factor, Gadget, GaloisElement};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -22,7 +22,7 @@ use crate::key_plan::KeyPlan;
 use crate::noise::{ExtendedMeta, Meta, NoiseModel, Profile};
 use crate::params::Params;
 use crate::plaintext::Plaintext;
-use crate::spec::{Level, SetId};
+use crate::spec::{GadgetId, Level, SetId};
 
 /// A no-op ciphertext: a plaintext with the public data of a ciphertext.
 #[derive(Clone, Debug)]
@@ -101,7 +101,8 @@ impl NoOp {
     }
 
     /// The same for a server that has only these keys: a relinearization, an automorphism or a
-    /// bootstrapping without one of them is refused, as the real scheme would, and
+    /// bootstrapping that none of them serves is refused, as the real scheme would, a
+    /// relinearization takes the gadget for which there is a key, and
     /// [`Automorphisms::galois_level`] is that of these keys. Parts of linear maps that are moved
     /// as they are added up are not checked.
     ///
@@ -245,11 +246,15 @@ impl NoOp {
         f(&mut self.plan.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Refuses relinearization at a level without a key.
-    fn check_relin(&self, level: Level) -> Result<(), SchemeError> {
-        let Some(held) = &self.held else { return Ok(()) };
-        let found = held.relin.get(&self.params.chain().gadget_id(level));
-        self.check_key(found, level, "relinearization", "relinearization key")
+    /// The gadget of a relinearization at a level, of those for which there are keys. Refuses a
+    /// level that none of these serves.
+    fn relin_gadget(&self, level: Level) -> Result<GadgetId, SchemeError> {
+        let chain = self.params.chain();
+        let Some(held) = &self.held else { return Ok(chain.gadget_id(level)) };
+        let id = chain.relin_gadget(level, |id| held.relin.get(&id).copied());
+        let found = held.relin.get(&id);
+        self.check_key(found, level, "relinearization", "relinearization key")?;
+        Ok(id)
     }
 
     /// Refuses an automorphism at a level without a key; the identity needs none.
@@ -332,13 +337,13 @@ impl NoOp {
 
     fn count_decomposition(&self, level: Level, known: bool) {
         let chain = self.params.chain();
-        let (basis, extended) = (chain.basis(level), chain.extended(level).len());
-        let digits: usize = chain
-            .gadget(level)
-            .digits(basis)
-            .map(|(_, g)| extended - if known { g.len() } else { 0 })
-            .sum();
-        self.counters.transforms(digits);
+        self.count_decomposition_by(chain.gadget(level), chain.basis(level), known);
+    }
+
+    fn count_decomposition_by(&self, gadget: &Gadget, basis: Basis, known: bool) {
+        let extended = basis.union(gadget.special()).len();
+        let of_digit = |digit: Basis| extended - if known { digit.len() } else { 0 };
+        self.counters.transforms(gadget.digits(basis).map(|(_, digit)| of_digit(digit)).sum());
     }
 
     /// The automorphism of a part of a linear map.
@@ -353,7 +358,10 @@ impl NoOp {
 
     fn count_key_switch(&self, level: Level, count: usize) {
         let chain = self.params.chain();
-        let (basis, gadget) = (chain.basis(level), chain.gadget(level));
+        self.count_key_switch_by(chain.gadget(level), chain.basis(level), count);
+    }
+
+    fn count_key_switch_by(&self, gadget: &Gadget, basis: Basis, count: usize) {
         let (components, digits, special) =
             (self.params.components(), gadget.digits(basis).count(), gadget.special().len());
         self.counters.key_switch(

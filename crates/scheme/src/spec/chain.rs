@@ -190,6 +190,30 @@ impl ModulusChain {
         &self.gadgets[self.gadget_id(level).0]
     }
 
+    /// The gadget of a relinearization at a level, where there are keys for some gadgets, each over
+    /// the primes that `held` says: the level's own if its key has all primes of the level, else
+    /// the cheapest one of which this is true, and the level's own if it is true of none.
+    ///
+    /// A gadget serves every level that has none of its special primes, so a set with fewer keys
+    /// takes more transforms and is as right ([`KeyPlan::smaller`](crate::KeyPlan::smaller)).
+    pub fn relin_gadget(&self, level: Level, held: impl Fn(GadgetId) -> Option<Basis>) -> GadgetId {
+        let (own, basis) = (self.gadget_id(level), self.basis(level));
+        let serves = |id: &GadgetId| {
+            let free = self.gadgets[id.0].special().intersection(basis).is_empty();
+            free && held(*id).is_some_and(|covered| basis.is_subset(covered))
+        };
+        if serves(&own) {
+            return own;
+        }
+        let all = (0..self.gadgets.len()).map(GadgetId).filter(serves);
+        all.min_by_key(|id| (self.switch_cost_by(*id, basis), *id)).unwrap_or(own)
+    }
+
+    /// Roughly the transforms of one key switch of polynomials over `basis` by a gadget.
+    pub(crate) fn switch_cost_by(&self, id: GadgetId, basis: Basis) -> usize {
+        switch_cost(&self.gadgets[id.0], basis, self.components)
+    }
+
     /// Roughly the transforms of one key switch at a level.
     pub fn switch_cost(&self, level: Level) -> usize {
         switch_cost(self.gadget(level), self.basis(level), self.components)

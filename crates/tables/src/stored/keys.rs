@@ -68,7 +68,8 @@ impl Plan {
     /// The server keys that the plan needs for a table of `rows` rows, whichever keys the table and
     /// the constants were encrypted with, and whether or not the server knows the table. They take
     /// a few percent of the size of general keys if nothing has to be bootstrapped, as for most
-    /// queries. The keys of several plans are merged with [`KeyPlan::merge`].
+    /// queries. The keys of several plans are merged with [`KeyPlan::merge`], and
+    /// [`KeyPlan::smaller`] takes fewer of them.
     ///
     /// They are found by a run on the no-op scheme, with two full blocks and the last one.
     ///
@@ -202,7 +203,7 @@ mod tests {
     use crate::schema::Schema;
 
     /// On servers without bootstrapping and on those that have it from another plan: what their
-    /// sessions keep decides where digits begin.
+    /// sessions keep decides where digits begin. So are the smaller ones of these keys.
     #[test]
     fn keys_are_enough_for_servers_of_each_kind() {
         let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
@@ -236,7 +237,9 @@ mod tests {
             let text = format!("select count(*), sum(a) from t where {condition}");
             let plan = Plan::new(&text, &schema).unwrap();
             let keys = plan.keys(&params, 3).unwrap();
-            for keeping in leasts(&params) {
+            let smaller = keys.smaller(&params);
+            let each = leasts(&params).into_iter().flat_map(|l| [(l, &keys), (l, &smaller)]);
+            for (keeping, keys) in each {
                 if keys.bootstrap {
                     continue;
                 }
@@ -246,7 +249,7 @@ mod tests {
                     None => Session::leveled(scheme),
                 };
                 let ints = Integers::new(&session, &params).unwrap().with_plans(plans.clone());
-                let starts = plan.starts_with((&ints, Some(&keys), None), &params, 3).unwrap();
+                let starts = plan.starts_with((&ints, Some(keys), None), &params, 3).unwrap();
                 for of in Rehearsal::of(&plan) {
                     let top = Starts::default();
                     let starts = if of.table == Encryption::None { &top } else { &starts };
@@ -256,7 +259,7 @@ mod tests {
                     if keeping.is_some() && all.is_err() {
                         continue;
                     }
-                    let found = plan.rehearsed((&params, &plans), 3, of, starts, on, Some(&keys));
+                    let found = plan.rehearsed((&params, &plans), 3, of, starts, on, Some(keys));
                     assert!(found.is_ok(), "{condition}, {keeping:?}: {}", found.unwrap_err());
                 }
             }

@@ -17,7 +17,7 @@ const QUERIES: [(&str, &[(&str, &str)]); 4] = [
 ];
 
 /// The keys that a plan asks for are enough, for tables under either key, of one block or several,
-/// and are fewer than general ones.
+/// and are fewer than general ones. So are the smaller ones of these.
 #[test]
 fn keys_of_plans_are_enough() {
     let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
@@ -35,6 +35,12 @@ fn keys_of_plans_are_enough() {
         let mut keys = KeyPlan::default();
         for plan in &plans {
             keys = keys.merge(&plan.keys(params, count).unwrap());
+        }
+        if count == 2048 {
+            let all = keys.clone();
+            keys = all.smaller(params);
+            let bytes = [&keys, &all].map(|keys| keys.seeded_bytes(params));
+            assert!(bytes[0] < bytes[1], "{bytes:?}");
         }
         let general = general_keys(params).unwrap();
         assert!(!keys.bootstrap && keys.len() < general.len(), "{} {}", keys.len(), general.len());

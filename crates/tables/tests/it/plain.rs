@@ -1,6 +1,6 @@
 //! Tables that the server knows, and queries whose constants it does not.
 
-use everlevel::{KeyPlan, bootstrap_plan};
+use everlevel::{KeyPlan, Server, bootstrap_plan};
 use everlevel_tables::{Answer, Constants, Data, PlainTable, Plan, Schema, TableKey};
 
 use crate::roles::{OTHERS, PARTIES, code, quiet, rows};
@@ -26,19 +26,22 @@ const QUERIES: [(&str, &[(&str, &str)]); 8] = [
 enum Held {
     General,
     OfPlans,
+    /// With fewer keys for products.
+    Smaller,
 }
 
-/// One block that is not full, with general keys and with those of the plans; one that is; several.
+/// One block that is not full, with general keys, with those of the plans and with fewer of these;
+/// one that is; several.
 #[test]
 fn answers_are_those_in_the_clear() {
-    let all = [Held::General, Held::OfPlans];
+    let all = [Held::General, Held::OfPlans, Held::Smaller];
     answered(&[(7, &all[..]), (2048, &all[..1]), (2_050, &all[1..])]);
 }
 
 #[test]
 #[ignore = "some ten seconds: all keys for all tables"]
 fn many_answers_are_those_in_the_clear_in_full() {
-    let all = [Held::General, Held::OfPlans];
+    let all = [Held::General, Held::OfPlans, Held::Smaller];
     answered(&[(2048, &all[..]), (4_100, &all[..])]);
 }
 
@@ -53,19 +56,26 @@ fn answered(tables: &[(usize, &[Held])]) {
         let table = PlainTable::new(schema.clone(), data.clone(), &mut rng);
         assert_eq!((table.rows(), table.blocks(params)), (count, count.div_ceil(params.slots())));
         let plans = QUERIES.map(|(sql, _)| Plan::new(sql, &schema).unwrap());
-        let few = held.contains(&Held::OfPlans).then(|| {
-            let mut keys = KeyPlan::default();
+        let mut keys = KeyPlan::default();
+        if held.contains(&Held::OfPlans) {
             for plan in &plans {
                 keys = keys.merge(&plan.keys(params, count).unwrap());
             }
-            PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap()
+        }
+        let servers = held.iter().map(|one| {
+            let keys = match one {
+                Held::General => return None,
+                Held::OfPlans => keys.clone(),
+                Held::Smaller => keys.smaller(params),
+            };
+            Some(PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap())
         });
+        let servers: Vec<Option<Server>> = servers.collect();
         for (plan, (sql, values)) in plans.iter().zip(QUERIES) {
             let codes = plan.codes(values).unwrap();
             let expected = Answer::plain_with(plan.query(), &schema, &data, &codes).unwrap();
-            for one in held {
-                let server = few.as_ref().filter(|_| *one == Held::OfPlans);
-                let server = server.unwrap_or(&PARTIES.server);
+            for (one, server) in held.iter().zip(&servers) {
+                let server = server.as_ref().unwrap_or(&PARTIES.server);
                 let constants = Constants::encrypt(key, plan, values, &mut rng).unwrap();
                 let result = table.run(server, plan, Some(&constants), quiet).unwrap();
                 result.check(Some(plan), Some(table.id()), Some(constants.id())).unwrap();

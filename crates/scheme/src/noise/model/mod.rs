@@ -3,7 +3,7 @@
 mod entry;
 mod estimate;
 
-use everlevel_ring::{Basis, Ring, sample};
+use everlevel_ring::{Basis, Gadget, Ring, sample};
 
 use super::logarithm::{log_add, log_hypot};
 use super::raise_digits::raise_digit_ranges;
@@ -178,9 +178,14 @@ impl NoiseModel {
 
     /// The noise that one key switch at `level` adds, without the rounding at its end.
     pub fn key_switch(&self, chain: &ModulusChain, level: Level, t: impl Into<u128>) -> f64 {
+        self.key_switch_by(chain.gadget(level), chain.basis(level), t)
+    }
+
+    /// The same by any gadget, of a polynomial over `basis`.
+    pub fn key_switch_by(&self, gadget: &Gadget, basis: Basis, t: impl Into<u128>) -> f64 {
         let bits = |basis: Basis| basis.iter().map(|i| self.moduli_bits[i]).sum::<f64>();
-        let special = bits(chain.gadget(level).special());
-        let digits = chain.gadget(level).digits(chain.basis(level));
+        let special = bits(gadget.special());
+        let digits = gadget.digits(basis);
         let squares: f64 = digits.map(|(_, digit)| (2.0 * (bits(digit) - special)).exp2()).sum();
         log2(t)
             + (self.tail * (self.degree / 12.0).sqrt() * self.key_error_norm * squares.sqrt())
