@@ -50,7 +50,11 @@ impl Arrays {
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// The arrays of a column, if they are whole.
-    pub(crate) fn arrays(&self, x: &Column<S::Ciphertext>, n: usize) -> Result<Arrays, IntegersError> {
+    pub(crate) fn arrays(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+    ) -> Result<Arrays, IntegersError> {
         let (found, columns) = (self.within_row(x, self.slots())?, self.columns());
         if n == 0 || !found.is_multiple_of(n) {
             let expected = format!("arrays of {n} entries each, which are all whole");
