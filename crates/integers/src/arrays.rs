@@ -72,7 +72,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if n == 1 || x.public_value().is_some() {
             return self.of_equal_entries(&x, arrays, operation);
         }
-        let x = self.normalized(&x)?;
+        let mut x = self.normalized(&x)?;
+        if !x.interval.contains(x.pad()) {
+            // It is compared with entries, in slots that are not read.
+            x = self.padded(&x, x.interval.low())?;
+        }
         match operation {
             ArrayOperation::Sum => self.sums_of_arrays(&x, arrays),
             ArrayOperation::Nth(order, rank) => self.nths(&x, arrays, (order, rank), Of::Entries),

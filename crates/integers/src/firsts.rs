@@ -153,13 +153,13 @@ mod tests {
         for (columns, n, count) in [(64, 2, 32), (64, 3, 21), (64, 8, 8), (60, 5, 7), (64, 64, 1)] {
             for rows in [1, 2] {
                 let (per_row, count) = (columns / n, rows * count);
-                if rows == 2 && columns % n != 0 {
+                if rows == 2 && !columns.is_multiple_of(n) {
                     continue;
                 }
                 let arrays = Arrays { n, count, per_row };
                 // All slots hold something, those of first entries 1 more than the number of the
                 // array.
-                let number = |slot: usize| if slot % n == 0 { slot / n + 1 } else { 1000 };
+                let number = |slot: usize| if slot.is_multiple_of(n) { slot / n + 1 } else { 1000 };
                 let mut slots: Vec<usize> = (0..rows * columns).map(number).collect();
                 let mut unit = 1;
                 while unit == 1 || unit < count.min(per_row) {
@@ -176,7 +176,7 @@ mod tests {
                     unit *= RADIX;
                 }
                 for (row, found) in slots.chunks(columns).enumerate() {
-                    let own = count.min(per_row);
+                    let own = count.saturating_sub(row * per_row).min(per_row);
                     let expected = (0..own).map(|i| row * per_row + i + 1);
                     assert_eq!(found[..own], expected.collect::<Vec<_>>(), "{n} of {columns}");
                     assert!(found[own..].iter().all(|x| *x == 0));
