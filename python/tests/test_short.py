@@ -1,4 +1,4 @@
-"""Many short arrays in one ciphertext: along the last axis there is what NumPy says, or a refusal."""
+"""Many short arrays in one ciphertext: along the last axis they are NumPy's, or refused."""
 
 import itertools
 
@@ -10,6 +10,8 @@ import everlevel
 #: What is computed along the last axis.
 OPERATIONS = {
     "sum": lambda x: np.sum(x, axis=-1),
+    "prefix": lambda x: np.cumsum(x, axis=-1),
+    "accumulated": lambda x: np.add.accumulate(x, axis=-1),
     "reduced": lambda x: np.add.reduce(x, axis=-1),
     "max": lambda x: x.max(axis=-1),
     "min": lambda x: np.min(x, axis=x.ndim - 1),
@@ -77,6 +79,7 @@ def test_what_wraps(short):
     found = x.sum(axis=-1)
     assert found.dtype == np.uint8
     short.check(found, a.sum(axis=-1, dtype=np.uint8))
+    short.check(np.cumsum(x, axis=-1), np.cumsum(a, axis=-1, dtype=np.uint8))
     assert x.max(axis=-1).dtype == np.sort(x).dtype == np.uint8
     short.check(x.max(axis=-1) + 200, a.max(axis=-1) + np.uint8(200))
 

@@ -35,6 +35,8 @@ pub enum ArrayOperation {
     Sort(Order),
     /// The positions in their array of the entries in order; equal entries as they stand.
     ArgSort(Order),
+    /// The sum of the entries of the array up to each entry.
+    CumulativeSum,
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
@@ -42,13 +44,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// other. The result has a number for each array, or for sorts as many entries as x.
     ///
     /// The work hardly depends on the number of arrays. A sum takes log2 n rotations of each digit,
-    /// and carries after each. The first or last entry in order, or the position of the first one,
-    /// takes ⌈log2 n⌉ comparisons and selections. Any other rank takes n - 1 comparisons of
-    /// neighboring entries ([`Integers::ranks_in_sets`]), an equality and a selection for up to 256
-    /// entries on a server that bootstraps, and otherwise a sort. A sort takes m (m + 1) / 2
-    /// layers for up to 2^m entries, each with a comparison, two rotations and a product for each
-    /// digit. One number for each of k arrays takes ⌈log4 k⌉ rounds in addition, each of three
-    /// rotations and four products by plaintexts for each digit of the result.
+    /// and carries after each; so do sums up to each entry, with products by plaintexts in between.
+    /// The first or last entry in order, or the position of the first one, takes ⌈log2 n⌉
+    /// comparisons and selections. Any other rank takes n - 1 comparisons of neighboring entries
+    /// ([`Integers::ranks_in_sets`]), an equality and a selection for up to 256 entries on a server
+    /// that bootstraps, and otherwise a sort. A sort takes m (m + 1) / 2 layers for up to 2^m
+    /// entries, each with a comparison, two rotations and a product for each digit. One number for
+    /// each of k arrays takes ⌈log4 k⌉ rounds in addition, each of three rotations and four
+    /// products by plaintexts for each digit of the result.
     ///
     /// # Errors
     /// [`IntegersError::Length`] unless the entries are whole arrays, each in one row of slots, and
@@ -83,6 +86,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             ArrayOperation::ArgNth(order, rank) => self.nths(&x, arrays, (order, rank), Of::Places),
             ArrayOperation::Sort(order) => self.sorted_arrays(&x, arrays, order, Of::Entries),
             ArrayOperation::ArgSort(order) => self.sorted_arrays(&x, arrays, order, Of::Places),
+            ArrayOperation::CumulativeSum => self.prefix_sums(&x, arrays.entries(), n),
         }
     }
 
@@ -105,7 +109,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
             (ArrayOperation::ArgNth(_, rank), _) => {
                 Ok(Column::public(rank as i128, Interval::point(rank as i128)?, length))
             }
-            (ArrayOperation::Sort(_), _) => Ok(x.clone()),
+            (ArrayOperation::CumulativeSum, Some(value)) => {
+                Interval::point(value)?.checked_mul(Interval::point(n as i128)?)?;
+                self.listed(arrays.entries(), |i| ((i % n) as i128 + 1) * value, x.length)
+            }
+            (ArrayOperation::Sort(_) | ArrayOperation::CumulativeSum, _) => Ok(x.clone()),
             (ArrayOperation::ArgSort(_), _) => {
                 self.listed(arrays.entries(), |i| (i % n) as i128, x.length)
             }

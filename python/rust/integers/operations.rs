@@ -75,6 +75,7 @@ impl<'a> Operands<'a> {
             "arrays_argnth" => ArrayOperation::ArgNth(self.order(), rank()),
             "arrays_sort" => ArrayOperation::Sort(self.order()),
             "arrays_argsort" => ArrayOperation::ArgSort(self.order()),
+            "arrays_cumsum" => ArrayOperation::CumulativeSum,
             _ => return None,
         })
     }

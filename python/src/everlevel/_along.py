@@ -206,9 +206,12 @@ class Along(Converted):
 
     def cumsum(self, axis: int | None = None) -> EncryptedIntegers:
         """Prefix sums: of a vector of at most as many entries as there are slots log2 n rotations,
-        and carries after each; along an axis of rows sums of whole rows.
+        and carries after each; so along the last axis, with n entries along it. Along an axis of
+        rows sums of whole rows.
         """
         if axis is not None and not self._is_vector(axis, "prefix sums"):
+            if _short.length(self, axis, "prefix sums") is not None:
+                return _short.cumulative(self)
             parts = _rows.along(self, axis, "prefix sums")
             return _rows.joined(list(itertools.accumulate(parts)), axis)
         return self._along("cumsum", shape=self._shape)

@@ -217,6 +217,7 @@ ALONG: dict[str, Callable[..., list[int]]] = {
     "arrays_argnth": _arrays(lambda x, descending, rank: [_ranked(x, descending, rank)]),
     "arrays_sort": _arrays(lambda x, descending: [x[i] for i in _places(x, len(x), descending)]),
     "arrays_argsort": _arrays(lambda x, descending: _places(x, len(x), descending)),
+    "arrays_cumsum": _arrays(lambda x: list(itertools.accumulate(x))),
 }
 
 

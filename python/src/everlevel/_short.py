@@ -56,6 +56,11 @@ def total(x: Typed) -> EncryptedIntegers:
     return _in(_of(x, "arrays_sum", x._shape[:-1]), x._wrap)
 
 
+def cumulative(x: Typed) -> EncryptedIntegers:
+    """The sum of each array up to each entry, modulo 2^k if it wraps."""
+    return _in(_of(x, "arrays_cumsum", x._shape), x._wrap)
+
+
 def extreme(x: Typed, name: str) -> EncryptedIntegers:
     """The largest or the least entry of each array, or its place."""
     operation, descending = EXTREMES[name]

@@ -27,6 +27,7 @@ fn plain(xs: &[i128], operation: ArrayOperation) -> Vec<i128> {
         ArrayOperation::ArgSort(order) => {
             places(xs, order).into_iter().map(|i| i as i128).collect()
         }
+        ArrayOperation::CumulativeSum => (1..=xs.len()).map(|i| xs[..i].iter().sum()).collect(),
         _ => vec![xs.iter().sum()],
     }
 }
@@ -52,6 +53,7 @@ fn check_one(bench: &Bench, kind: Type, xs: &[i128], n: usize, operation: ArrayO
 /// All operations, with these ranks.
 fn check(bench: &Bench, kind: Type, xs: &[i128], n: usize, ranks: &[usize]) {
     check_one(bench, kind, xs, n, ArrayOperation::Sum);
+    check_one(bench, kind, xs, n, ArrayOperation::CumulativeSum);
     for order in ORDERS {
         for rank in ranks {
             check_one(bench, kind, xs, n, ArrayOperation::Nth(order, *rank));
@@ -101,6 +103,7 @@ fn arrays_of_some_types() {
     for (n, count) in [(20, 40), (4, 512), (2, 1024), (512, 3), (1000, 1)] {
         let xs = values(Type::U8, n * count, 7);
         check_one(&bench, Type::U8, &xs, n, ArrayOperation::Sum);
+        check_one(&bench, Type::U8, &xs, n, ArrayOperation::CumulativeSum);
         check_one(&bench, Type::U8, &xs, n, ArrayOperation::Nth(Order::Descending, 0));
         check_one(&bench, Type::U8, &xs, n, ArrayOperation::ArgNth(Order::Descending, 0));
     }
@@ -119,6 +122,7 @@ fn other_columns() {
     let entries: Vec<i128> = xs.iter().map(|v| 3 * v + 1000).collect();
     for operation in [
         ArrayOperation::Sum,
+        ArrayOperation::CumulativeSum,
         ArrayOperation::Nth(Order::Descending, 0),
         ArrayOperation::Nth(Order::Ascending, 2),
         ArrayOperation::ArgSort(Order::Ascending),
