@@ -2,7 +2,7 @@
 
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
-use everlevel_integers::{Operation, Order, Type};
+use everlevel_integers::{ArrayOperation, Operation, Order, Type};
 
 use crate::expression::{Expr, Input};
 use crate::operand::Operand;
@@ -168,6 +168,13 @@ impl<T: Operand<Operation = Operation>> Expr<T> {
     #[must_use]
     pub fn quantile(&self, numerator: u32, denominator: u32) -> Self {
         self.then(Operation::Quantile(numerator, denominator), [])
+    }
+
+    /// An operation on each of the arrays of `n` entries that the column consists of, one after the
+    /// other ([`Integers::of_arrays`](crate::Integers::of_arrays)).
+    #[must_use]
+    pub fn of_arrays(&self, n: usize, operation: ArrayOperation) -> Self {
+        self.then(Operation::OfArrays(n, operation), [])
     }
 }
 

@@ -141,7 +141,7 @@ pub use everlevel_bgv::{
 };
 pub use everlevel_circuit::ValueRange;
 pub use everlevel_circuit::bootstrap::BootstrapPlan;
-pub use everlevel_integers::{Estimate, Integers, Order, Type};
+pub use everlevel_integers::{ArrayOperation, Estimate, Integers, Order, Type};
 pub use everlevel_ring::SlotShape;
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_scheme::spec::BootstrapMode;

@@ -1,5 +1,6 @@
 //! Operations as values, of which expressions and programs consist, over any scheme.
 
+use crate::arrays::ArrayOperation;
 use crate::column::{Column, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
@@ -110,6 +111,8 @@ operations! {
     ArgNth(Order, usize) = "argnth",
     /// The quantile that is given by a numerator and a denominator.
     Quantile(u32, u32) = "quantile",
+    /// An operation on each of the arrays of this length, one after the other.
+    OfArrays(usize, ArrayOperation) = "of_arrays",
 }
 
 impl Operation {
@@ -126,6 +129,7 @@ impl Operation {
                 | Operation::Nth(..)
                 | Operation::ArgNth(..)
                 | Operation::Quantile(..)
+                | Operation::OfArrays(..)
         )
     }
 }
@@ -199,6 +203,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Operation::Nth(order, rank) => self.nth(x, *order, *rank),
             Operation::ArgNth(order, rank) => self.arg_nth(x, *order, *rank),
             Operation::Quantile(a, b) => self.quantile(x, *a, *b),
+            Operation::OfArrays(n, own) => self.of_arrays(x, *n, *own),
             _ => Err(wrong_count(operation, 1)),
         }
     }

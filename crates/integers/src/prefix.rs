@@ -35,8 +35,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if self.columns() < n {
             self.check_rows()?;
         }
-        let x = self.normalized(&x)?;
-        let (count, anchor) = (n as i128, x.anchor);
+        self.prefix_sums(&self.normalized(&x)?, n, n)
+    }
+
+    /// The same of each of the lists of `each` entries that the n entries of a canonical column
+    /// consist of: of one, or of several of which each is in one row of slots.
+    pub(crate) fn prefix_sums(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        each: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let (count, anchor) = (each as i128, x.anchor);
         let all = Interval::point(count)?;
         let interval = x.interval.union(x.interval.checked_mul(all)?);
         let lowest = interval.anchored("a prefix sum", anchor.checked_mul(count))?;
@@ -50,12 +60,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
             length: x.length,
         };
         let columns = self.columns();
-        let row = n.min(columns);
+        let row = each.min(columns);
         let mut step = 1;
         while step < row {
             sum = self.addable(sum, Next::Mask)?;
-            // What comes round in a row is of its end.
-            let weights: Vec<i64> = (0..n).map(|i| i64::from(i % columns >= step)).collect();
+            // What comes round in a row is of its end, and what comes to the first entries of a
+            // list of the list before.
+            let place = |i: usize| i % each % columns;
+            let weights: Vec<i64> = (0..n).map(|i| i64::from(place(i) >= step)).collect();
             let moved = sum.digits.par_iter().map(|d| match d.cipher {
                 None if d.low == 0 => Ok(d.clone()),
                 _ => self.weighed(&self.rotated(d, -(step as i64))?, &weights),
@@ -67,7 +79,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             sum.interval = Interval::new(0, high.min(sum.interval.high()))?;
             step *= 2;
         }
-        if columns < n {
+        if columns < each {
             sum = self.addable(sum, Next::Mask)?;
             sum = self.add(&sum, &self.sum_of_first_row(&sum, n)?)?;
         }
@@ -76,10 +88,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Ok(Column { interval, ..sum });
         }
         let sum = self.normalized(&sum)?;
-        // (i + 1) times the anchor, which is 0 or negative, above n times it; behind the column
-        // what makes the least value.
+        // The anchor, which is 0 or negative, as often as there are entries up to each, above that
+        // of all of a list; behind the column what makes the least value.
         let public = |i: usize| match i < n {
-            true => anchor * (i as i128 + 1 - count),
+            true => anchor * ((i % each) as i128 + 1 - count),
             false => interval.low() - lowest,
         };
         let digits = digits_of(((1 - count) * anchor).unsigned_abs())

@@ -6,7 +6,7 @@ use crate::column::BASE;
 use crate::error::IntegersError;
 
 /// The largest number of neighboring entries that a set is among: ranks have two digits.
-const MOST: usize = (BASE * BASE) as usize;
+pub(crate) const MOST: usize = (BASE * BASE) as usize;
 
 /// Disjoint public sets of entries of a column, each among a few neighboring entries.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Operations along encrypted columns, each once under real encryption.
 
 use everlevel::{
-    Client, Error, Expr, IntegerColumn, IntegerTotal, KeyPlanner, OptIn, Order, Params, Type,
-    general_keys,
+    ArrayOperation, Client, Error, Expr, IntegerColumn, IntegerTotal, KeyPlanner, OptIn, Order,
+    Params, Type, general_keys,
 };
 
 #[test]
@@ -46,6 +46,19 @@ fn along_encrypted_columns() -> Result<(), Error> {
     let x = client.encrypt_integers(&many, Type::ranged(0, 36)?, &mut rng)?;
     many.sort_unstable();
     assert_eq!(column(ints.sorted(&x, Order::Ascending, 20)?)?, many);
+
+    // Three arrays of four entries.
+    let short = [9i64, -4, 9, 0, 1, 2, 3, 4, 7, 7, -8, 7];
+    let x = client.encrypt_integers(&short, Type::I8, &mut rng)?;
+    for (operation, expected) in [
+        (ArrayOperation::Sum, vec![14, 10, 13]),
+        (ArrayOperation::Nth(Order::Descending, 0), vec![9, 4, 7]),
+        (ArrayOperation::ArgNth(Order::Ascending, 0), vec![1, 0, 2]),
+        (ArrayOperation::Nth(Order::Ascending, 1), vec![0, 2, 7]),
+        (ArrayOperation::ArgSort(Order::Descending), vec![0, 2, 3, 1, 3, 2, 1, 0, 0, 1, 3, 2]),
+    ] {
+        assert_eq!(column(ints.of_arrays(&x, 4, operation)?)?, expected, "{operation:?}");
+    }
 
     // Both rows of slots, and more values than one table has.
     let days: Vec<i64> = (0..1030).map(|i| i * i % 50 - 10).collect();

@@ -2,8 +2,8 @@
 
 use everlevel::files::Bounds;
 use everlevel::{
-    Client, Expr, IntegerColumn, KeyPlan, OptIn, Order, Params, Plan, Server, Type, Value,
-    ValueRange, Wrapping,
+    ArrayOperation, Client, Expr, IntegerColumn, KeyPlan, OptIn, Order, Params, Plan, Server, Type,
+    Value, ValueRange, Wrapping,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -164,6 +164,7 @@ fn functions_of_whole_columns() {
         g.output("sums", &x.sum_of_each());
         g.output("second", &x.arg_nth(Order::Descending, 1));
         g.output("quartile", &x.quantile(1, 4));
+        g.output("greatest", &x.of_arrays(5, ArrayOperation::Nth(Order::Descending, 0)));
         Ok(())
     });
     let plan = plan.unwrap();
@@ -174,7 +175,7 @@ fn functions_of_whole_columns() {
     let x = client.encrypt_for(&plan, "x", &[30u8, 2, 77, 5, 200], &mut rng).unwrap();
     let found = plan.run(&server, &[x]).unwrap();
     let opened = found.iter().map(|(_, x)| client.decrypt_column::<i64>(x).unwrap());
-    assert_eq!(opened.collect::<Vec<_>>(), [vec![314; 5], vec![2], vec![5]]);
+    assert_eq!(opened.collect::<Vec<_>>(), [vec![314; 5], vec![2], vec![5], vec![200]]);
 }
 
 /// As `wrapping_add` and so on of Rust's integers.

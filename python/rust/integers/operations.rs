@@ -2,7 +2,9 @@
 
 use everlevel::{Integers, Interval, Params, Plaintext, Type};
 use everlevel_circuit::Value;
-use everlevel_integers::{Column as Digits, Encoded, Operand, Order, Total as Parts};
+use everlevel_integers::{
+    ArrayOperation, Column as Digits, Encoded, Operand, Order, Total as Parts,
+};
 use pyo3::prelude::*;
 
 use super::column::{Column, Held, Home};
@@ -61,6 +63,21 @@ impl<'a> Operands<'a> {
     /// In which order the first entries are taken.
     fn order(&self) -> Order {
         if self.number(1) == 0 { Order::Ascending } else { Order::Descending }
+    }
+
+    /// An operation on arrays of as many entries as the first number says, in this order, and for
+    /// an entry of a rank the third number.
+    fn of_arrays(&self, name: &str) -> Option<ArrayOperation> {
+        let rank = || self.number(2) as usize;
+        Some(match name {
+            "arrays_sum" => ArrayOperation::Sum,
+            "arrays_nth" => ArrayOperation::Nth(self.order(), rank()),
+            "arrays_argnth" => ArrayOperation::ArgNth(self.order(), rank()),
+            "arrays_sort" => ArrayOperation::Sort(self.order()),
+            "arrays_argsort" => ArrayOperation::ArgSort(self.order()),
+            "arrays_cumsum" => ArrayOperation::CumulativeSum,
+            _ => return None,
+        })
     }
 
     /// The type that has just these values.
@@ -145,6 +162,10 @@ pub(super) fn operate<S: Home>(
         "normalized" => s.normalized(x.column::<S>(0)?)?,
         "shortened" => s.shortened(x.column::<S>(0)?, x.number(0) as usize)?,
         _ => {
+            if let Some(operation) = x.of_arrays(name) {
+                let n = x.number(0) as usize;
+                return Ok(vec![s.of_arrays(x.column::<S>(0)?, n, operation)?]);
+            }
             let problem = format!("no operation is named {name:?}");
             return Err(refusal("ParameterError", "python.operation", &problem));
         }

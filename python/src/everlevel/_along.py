@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast, overload
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from . import _rows
+from . import _rows, _short
 from ._converted import Converted
 from ._encrypted import not_homomorphic
 from ._kinds import entries
@@ -38,9 +38,11 @@ class Along(Converted):
     def sum(self, axis: int | None = None) -> EncryptedTotal | EncryptedIntegers:
         """The sum of all entries, which is decrypted: log2 of the slots rotations for each digit.
 
-        Along an axis of rows sums that are computed on.
+        Along an axis of rows, or the last axis, sums that are computed on.
         """
         if axis is not None and not self._is_vector(axis, "sums"):
+            if _short.length(self, axis, "sums") is not None:
+                return _short.total(self)
             return _rows.total(_rows.along(self, axis, "sums"))
         server = _on(self._server)
         return EncryptedTotal._make(
@@ -60,7 +62,8 @@ class Along(Converted):
         """
         if axis is not None and not self._is_vector(axis, "means"):
             raise not_homomorphic(
-                f"means along axis {axis}", "x.sum(axis=0) // n rounds down, or decrypt the sums"
+                f"means along axis {axis}",
+                f"x.sum(axis={axis}) // n rounds down, or decrypt the sums",
             )
         return EncryptedTotal._make(
             _on(self._server)._integers.totals("mean", self._vector("mean")), 1
@@ -119,12 +122,15 @@ class Along(Converted):
         """
         if self._is_vector(axis, name) or (axis is None and self.ndim != 1):
             return self._along(name)
+        if _short.length(self, axis, name) is not None:
+            return _short.extreme(self, name)
         return _rows.ORDERED[name](_rows.along(self, 0 if axis is None else axis, name))
 
     def max(self, axis: int | None = None) -> EncryptedIntegers:
         """The largest entry, of at most as many as there are slots.
 
-        Along an axis of rows one comparison less than there are rows, on whole rows.
+        Along an axis of rows one comparison less than there are rows, on whole rows. Along the last
+        axis of an array in one ciphertext log2 n comparisons of all arrays of n entries at once.
         """
         return self._ordered("maximum", axis)
 
@@ -142,10 +148,13 @@ class Along(Converted):
 
     def any(self, axis: int | None = None) -> EncryptedIntegers:
         """True, encrypted, if at least one entry is not 0: of a vector by the sum in each entry and
-        a comparison, along an axis of rows by logic of whole rows.
+        a comparison, along an axis of rows by logic of whole rows, and along the last axis by sums
+        and a comparison.
         """
         if self._is_vector(axis, "any"):
             return self.checked()._truth()._of_count("any", "gt", 0)
+        if _short.length(self, axis, "any") is not None:
+            return _short.total(self.checked()._truth()) > 0
         found: EncryptedIntegers = _rows.reduced(
             [x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_
         )
@@ -155,6 +164,9 @@ class Along(Converted):
         """True, encrypted, if no entry is 0; computed as ``any``."""
         if self._is_vector(axis, "all"):
             return self.checked()._truth()._of_count("all", "eq", self.size)
+        count = _short.length(self, axis, "all")
+        if count is not None:
+            return _short.total(self.checked()._truth()) == count
         found: EncryptedIntegers = _rows.reduced(
             [x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_
         )
@@ -194,9 +206,12 @@ class Along(Converted):
 
     def cumsum(self, axis: int | None = None) -> EncryptedIntegers:
         """Prefix sums: of a vector of at most as many entries as there are slots log2 n rotations,
-        and carries after each; along an axis of rows sums of whole rows.
+        and carries after each; so along the last axis, with n entries along it. Along an axis of
+        rows sums of whole rows.
         """
         if axis is not None and not self._is_vector(axis, "prefix sums"):
+            if _short.length(self, axis, "prefix sums") is not None:
+                return _short.cumulative(self)
             parts = _rows.along(self, axis, "prefix sums")
             return _rows.joined(list(itertools.accumulate(parts)), axis)
         return self._along("cumsum", shape=self._shape)

@@ -186,6 +186,20 @@ def _places(x: Sequence[int], take: int, descending: int = 0) -> list[int]:
     return sorted(range(len(x)), key=lambda i: -x[i] if descending else x[i])[:take]
 
 
+def _arrays(function: Callable[..., list[int]]) -> Callable[..., list[int]]:
+    """A function of each of the arrays of n entries that there are, one after the other."""
+
+    def apply(x: Sequence[int], n: int, *numbers: int) -> list[int]:
+        return [v for i in range(0, len(x), n) for v in function(x[i : i + n], *numbers)]
+
+    return apply
+
+
+def _ranked(x: Sequence[int], descending: int, rank: int) -> int:
+    """The place of the entry of a rank."""
+    return _places(x, len(x), descending)[rank]
+
+
 #: Of all entries, and of the numbers: the entries of the result.
 ALONG: dict[str, Callable[..., list[int]]] = {
     "sum_of_each": lambda x: [sum(x)] * len(x),
@@ -198,6 +212,12 @@ ALONG: dict[str, Callable[..., list[int]]] = {
     "argmin": lambda x: [x.index(min(x))],
     "nth": lambda x, place: [sorted(x)[place]],
     "shortened": lambda x, count: x[:count],
+    "arrays_sum": _arrays(lambda x: [sum(x)]),
+    "arrays_nth": _arrays(lambda x, descending, rank: [x[_ranked(x, descending, rank)]]),
+    "arrays_argnth": _arrays(lambda x, descending, rank: [_ranked(x, descending, rank)]),
+    "arrays_sort": _arrays(lambda x, descending: [x[i] for i in _places(x, len(x), descending)]),
+    "arrays_argsort": _arrays(lambda x, descending: _places(x, len(x), descending)),
+    "arrays_cumsum": _arrays(lambda x: list(itertools.accumulate(x))),
 }
 
 

@@ -251,6 +251,8 @@ def _texts(name: str, numbers: Sequence[int]) -> list[tuple[str, list[int] | Non
         return [(f"nth({{0}}, {k[0]})", None)]
     if name == "clip":
         return [(f"clip({{0}}, {k[0]}, {k[1]})", None)]
+    if name.startswith("arrays_"):
+        raise _never(f"{name.removeprefix('arrays_')} along the last axis")
     raise _never(name)
 
 

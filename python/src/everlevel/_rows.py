@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 WAY = (
     "entries along this axis lie in one ciphertext: encrypt with rows=True, or np.stack arrays, "
-    "and the first axis can be indexed and computed along; "
+    "and the first axis can be indexed and computed along; along the last axis of an array that "
+    "was encrypted without rows there are sum, cumsum, max, min, argmax, argmin, any, all, "
+    "np.sort, np.argsort and np.quantile; "
     "or choose with np.where(mask, x, 0), which takes a mask of NumPy's"
 )
 

@@ -1,6 +1,7 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
 mod along;
+mod arrays;
 mod bases;
 mod beside;
 mod common;
