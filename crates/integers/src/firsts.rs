@@ -150,7 +150,9 @@ mod tests {
     /// With slots that move as they do in ciphertexts.
     #[test]
     fn numbers_of_arrays_follow_each_other() {
-        for (columns, n, count) in [(64, 2, 32), (64, 3, 21), (64, 8, 8), (60, 5, 7), (64, 64, 1)] {
+        for (columns, n, count) in
+            [(64usize, 2, 32), (64, 3, 21), (64, 8, 8), (60, 5, 7), (64, 64, 1)]
+        {
             for rows in [1, 2] {
                 let (per_row, count) = (columns / n, rows * count);
                 if rows == 2 && !columns.is_multiple_of(n) {
