@@ -302,12 +302,14 @@ fn on_an_engine_with_memory_of_its_own_in_full() {
     on_naive(is_small, 7);
 }
 
-/// The same on a CUDA device, or on the emulated one: every set whose index is a power of two.
-#[test]
-fn on_a_cuda_device() {
+/// The same on a CUDA device, or on the emulated one; `count` of the wanted sets have an index that
+/// is a power of two, as devices need.
+fn on_device(wanted: impl Fn(&ParamsSpec) -> bool, count: usize) {
     let stored = stored();
-    let own = |params: &Params| params.ring().index().is_power_of_two();
-    for params in sets(Backend::detect(), |_| true).into_iter().filter(own) {
+    let wanted = |spec: &ParamsSpec| spec.index.is_power_of_two() && wanted(spec);
+    let sets = sets(Backend::detect(), wanted);
+    assert_eq!(sets.len(), count);
+    for params in sets {
         let gpu = match Gpu::new(params.ring().clone(), 0) {
             Err(error) if error.code() == "gpu.none" => return println!("skipped: {error}"),
             gpu => gpu.unwrap(),
@@ -317,4 +319,16 @@ fn on_a_cuda_device() {
             assert_eq!(*line, stored[params.name()][name], "{}: {name}", params.name());
         }
     }
+}
+
+/// The small sets, and a large one with BFV: programs of `engines` compute on one with BGV.
+#[test]
+fn on_a_cuda_device() {
+    on_device(|spec| is_small(spec) || spec.name == LARGE[2], 7);
+}
+
+#[test]
+#[ignore = "every set: half a minute on the emulated device"]
+fn on_a_cuda_device_in_full() {
+    on_device(|_| true, 9);
 }

@@ -1,5 +1,6 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
+mod aes_data;
 mod along;
 mod axioms;
 mod book;
@@ -29,7 +30,6 @@ mod saved;
 mod seeded;
 mod session;
 mod sets;
-mod transcipher;
 mod vectors;
 mod wire;
 mod workspace;

@@ -211,18 +211,31 @@ fn inner_products_of_two_states() {
     check(instance, instance.name, Task::InnerProduct, &numbers(instance), 2);
 }
 
-/// Zeros only, and then a number that is larger than all others by its last bit, in the last place:
-/// maxima that are nearly missed, under the keys and the round keys of numbers that look random.
+/// Numbers that are equal but for the last one, which is larger by its last bit.
+fn nearly_missed(count: usize) -> Vec<u16> {
+    let mut near = vec![0x7ffe; count];
+    near[count - 1] = 0x7fff;
+    near
+}
+
+/// A maximum that is nearly missed, in the last place of two states.
 #[test]
 fn maxima_of_two_states() {
+    let instance = STAND_INS[1];
+    let numbers = nearly_missed(numbers(instance).len());
+    check(instance, instance.name, Task::Maximum, &numbers, 1);
+}
+
+/// The same and zeros only, under the keys and the round keys of numbers that look random.
+#[test]
+#[ignore = "some ten seconds: maxima of other numbers under the same keys"]
+fn maxima_of_two_states_in_full() {
     let (instance, task) = (STAND_INS[1], Task::Maximum);
     let numbers = numbers(instance);
     let harness = stand_in(instance, instance.name, task, &numbers);
     harness.run_until("client_postprocess");
     check_run(&harness, instance.name, task, &numbers);
-    let mut near = vec![0x7ffe; numbers.len()];
-    near[numbers.len() - 1] = 0x7fff;
-    for numbers in [vec![0; numbers.len()], near] {
+    for numbers in [vec![0; numbers.len()], nearly_missed(numbers.len())] {
         write_numbers(&harness, &numbers);
         harness.run_between("server_preprocess_dataset", "client_postprocess");
         check_results(&harness, task, &numbers);

@@ -1,6 +1,7 @@
 //! LTV over prime powers on small rings: the laws, the noise, the keys.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use everlevel_ltv::original::OriginalLtv;
 use everlevel_ltv::wire::ciphertexts;
@@ -207,8 +208,7 @@ fn maps_of_many_terms_are_computed_in_parts() {
 
 /// Chains of products of sums, down to the lowest level: the estimate of the mean covers what is
 /// measured; of fresh and of switched ciphertexts it is not far above.
-#[test]
-fn estimates_cover_measured_noise() {
+fn noise_is_covered(seeds: Range<u64>) {
     let chain = |params: &LtvParams, seed: u64, additions: usize| {
         let f = Fixture::new(params, KeyForm::Evaluations, seed);
         let s = &f.scheme;
@@ -257,12 +257,23 @@ fn estimates_cover_measured_noise() {
             );
         }
     };
-    for seed in 0..12 {
+    for seed in seeds {
         for additions in [1, 5, 25] {
             chain(&params("insecure_ltv-m255"), seed, additions);
         }
         chain(&params("insecure_ltv-m255-binary"), seed, 3);
     }
+}
+
+#[test]
+fn estimates_cover_measured_noise() {
+    noise_is_covered(0..4);
+}
+
+#[test]
+#[ignore = "some seconds: eight more keys"]
+fn estimates_cover_measured_noise_of_more_keys_in_full() {
+    noise_is_covered(4..12);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod circles;
 mod facade;
+mod untested;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -314,28 +315,6 @@ fn no_import_circles() {
         "files that need each other: import from the file that defines a name, or move what both \
          need below them: {found:#?}"
     );
-}
-
-/// A library that is not compiled for tests of its own has none, which nobody would run; its
-/// documentation is tested as others are.
-#[test]
-fn libraries_that_are_not_tested_have_no_tests() {
-    let mut untested = BTreeSet::new();
-    for package in metadata(&["--no-deps"]) {
-        let targets = package["targets"].as_array().unwrap().iter();
-        let library =
-            |target: &&Value| Path::new(&text(&target["src_path"])).ends_with("src/lib.rs");
-        for library in targets.filter(library).filter(|target| target["test"] == false) {
-            let name = text(&package["name"]);
-            let code = sources(Path::new(&text(&library["src_path"])).parent().unwrap());
-            for test in ["#[cfg(test)]", "#[test]"] {
-                assert!(!code.contains(test), "{name} has {test}, which is not compiled");
-            }
-            assert_eq!(library["doctest"], true, "{name}");
-            untested.insert(name);
-        }
-    }
-    assert!(untested.contains("everlevel"), "{untested:?}");
 }
 
 #[test]
