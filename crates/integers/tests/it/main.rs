@@ -20,6 +20,7 @@ mod lengths;
 mod long;
 mod narrow;
 mod order;
+mod orders;
 mod parts;
 mod passing;
 mod products;
