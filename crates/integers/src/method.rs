@@ -142,7 +142,7 @@ pub(crate) struct Joint {
 
 /// Whether ranks in some orders suffice for a result: entries are the same from either end, but
 /// equal ones have their positions in one order.
-fn suffice(orders: &[Order], (order, wanted): &Request) -> bool {
+pub(crate) fn suffice(orders: &[Order], (order, wanted): &Request) -> bool {
     match wanted {
         Wanted::First(_, Of::Entries) | Wanted::Nth(_, Of::Entries) => !orders.is_empty(),
         Wanted::Ranks | Wanted::First(_, Of::Places) | Wanted::Nth(_, Of::Places) => {

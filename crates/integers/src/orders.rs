@@ -18,32 +18,52 @@ use everlevel_circuit::CircuitError;
 use crate::column::{Column, Digit, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
-use crate::method::Joint;
+use crate::method::{Joint, suffice};
 use crate::operation::Operation;
 use crate::order::{Of, Order, Request, Wanted};
 use crate::places::Places;
 use crate::ranked::Ranked;
 
+/// The number of columns of which something is kept where operations are not known before they are
+/// called.
+const KEPT: usize = 4;
+
 /// What the operations of one run of a program share that put the same columns in order
 /// ([`Integers::operate_sharing`]). What is kept of a column is dropped after the last of them.
-pub struct Orders<C>(Mutex<Vec<Ordered<C>>>);
+pub struct Orders<C> {
+    /// The column that was ordered last at the end.
+    known: Mutex<Vec<Ordered<C>>>,
+    /// Whether all operations are known before the first of them.
+    announced: bool,
+}
 
 impl<C> Default for Orders<C> {
     fn default() -> Self {
-        Orders(Mutex::new(Vec::new()))
+        Orders { known: Mutex::new(Vec::new()), announced: true }
     }
 }
 
 impl<C> Orders<C> {
+    /// The same for a program whose operations are only known when they are called, one after the
+    /// other: they take the ranks of those before them, of the last few columns that were ordered.
+    /// Which columns those are is decided by the calls alone.
+    pub fn as_called() -> Self {
+        Orders { announced: false, ..Self::default() }
+    }
+
     /// What is known of a column. It is taken out, so that nothing is locked while others compute.
     fn taken(&self, x: &Column<C>) -> Option<Ordered<C>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let place = all.iter().position(|known| is_same(&known.given, x))?;
-        Some(all.swap_remove(place))
+        Some(all.remove(place))
     }
 
     fn keep(&self, known: Ordered<C>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(known);
+        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.announced && all.len() >= KEPT {
+            all.remove(0);
+        }
+        all.push(known);
     }
 }
 
@@ -81,10 +101,12 @@ struct Ordered<C> {
     found: Vec<(Request, Column<C>)>,
     /// The results of all operations, as often as they are taken.
     all: Vec<Request>,
+    /// Whether there may be more of them.
+    unannounced: bool,
 }
 
 /// The result of an operation along a column of `n` entries; `None` for other operations, and for
-/// those that are refused. Entries of a rank have it in ascending order.
+/// those that are refused.
 fn request(operation: &Operation, n: usize) -> Option<Request> {
     let (order, wanted) = match operation {
         Operation::Ranks(order) => (*order, Wanted::Ranks),
@@ -101,11 +123,18 @@ fn request(operation: &Operation, n: usize) -> Option<Request> {
     match wanted {
         Wanted::Ranks => Some((order, wanted)),
         Wanted::First(take, _) => (1..=n).contains(&take).then_some((order, wanted)),
-        Wanted::Nth(rank, _) if rank >= n => None,
-        Wanted::Nth(rank, Of::Entries) if order == Order::Descending => {
-            Some((Order::Ascending, Wanted::Nth(n - 1 - rank, Of::Entries)))
+        Wanted::Nth(rank, _) => (rank < n).then_some((order, wanted)),
+    }
+}
+
+/// The same with the rank of an entry in ascending order, so that equal requests are found.
+fn ascending((order, wanted): Request, n: usize) -> Request {
+    match wanted {
+        Wanted::Nth(rank, Of::Entries) => {
+            let rank = seen_from(n, order, rank, Order::Ascending);
+            (Order::Ascending, Wanted::Nth(rank, Of::Entries))
         }
-        Wanted::Nth(..) => Some((order, wanted)),
+        Wanted::Ranks | Wanted::First(..) | Wanted::Nth(..) => (order, wanted),
     }
 }
 
@@ -117,7 +146,8 @@ fn seen_from(n: usize, order: Order, rank: usize, by: Order) -> usize {
 impl<S: IntegerScheme> Integers<'_, S> {
     /// [`Integers::operate`] for an operation of a program of which several may put this operand in
     /// order: `along` lists all of these ([`Operation::is_order`]), this one among them, and all of
-    /// them are given the same `orders`, which belongs to one run of the program.
+    /// them are given the same `orders`, which belongs to one run of the program. With
+    /// [`Orders::as_called`] there is no list.
     ///
     /// Results are those of [`Integers::operate`]. Operations that take the ranks of all entries
     /// share them, and so do a maximum and its position, or the entries in order and their
@@ -135,7 +165,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         along: &[&Operation],
         orders: &Orders<S::Ciphertext>,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        if let ([Operand::Column(x)], true) = (operands, along.len() > 1)
+        let shares = along.len() > 1 || !orders.announced;
+        if let ([Operand::Column(x)], true) = (operands, shares)
             && let Some(found) = self.ordered_together(operation, x, along, orders)?
         {
             return Ok(found);
@@ -154,32 +185,48 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let Some(n) = x.length().filter(|n| (2..=self.longest_ordered()).contains(n)) else {
             return Ok(None);
         };
-        let Some(wanted) = request(operation, n) else { return Ok(None) };
+        let Some(mut wanted) = request(operation, n) else { return Ok(None) };
+        if orders.announced {
+            wanted = ascending(wanted, n);
+        }
         let mut known = match orders.taken(x) {
             Some(known) => known,
             None => {
-                let all = along.iter().filter_map(|operation| request(operation, n)).collect();
+                let all: Vec<Request> = match orders.announced {
+                    true => {
+                        let found = along.iter().filter_map(|operation| request(operation, n));
+                        found.map(|request| ascending(request, n)).collect()
+                    }
+                    false => vec![wanted],
+                };
+                // One alone shares nothing.
+                if orders.announced && all.len() < 2 {
+                    return Ok(None);
+                }
                 match self.known_of(x, n, all)? {
-                    Some(known) => known,
+                    Some(known) => Ordered { unannounced: !orders.announced, ..known },
                     None => return Ok(None),
                 }
             }
         };
-        // Of a column that is the same as another one, and was announced with other operations.
         if !known.requests.contains(&wanted) {
-            orders.keep(known);
-            return Ok(None);
+            // Of a column that is the same as another one, and was announced with other operations.
+            if orders.announced {
+                orders.keep(known);
+                return Ok(None);
+            }
+            self.also(&mut known, wanted)?;
         }
         let found = self.taken_from(&mut known, wanted)?;
         known.left = known.left.saturating_sub(1);
-        if known.left > 0 {
+        if known.left > 0 || !orders.announced {
             orders.keep(known);
         }
         Ok(Some(found))
     }
 
-    /// What several operations share before the first of them is computed; `None` for one alone,
-    /// and for columns that are public.
+    /// What several operations share before the first of them is computed; `None` for columns that
+    /// are public.
     fn known_of(
         &self,
         given: &Column<S::Ciphertext>,
@@ -187,7 +234,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         all: Vec<Request>,
     ) -> Result<Option<Ordered<S::Ciphertext>>, IntegersError> {
         let x = given.clone().narrowed();
-        if all.len() < 2 || x.public_value().is_some() {
+        if x.public_value().is_some() {
             return Ok(None);
         }
         let x = self.normalized(&x)?;
@@ -200,19 +247,43 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 requests.push(*request);
             }
         }
+        let left = all.len();
         Ok(Some(Ordered {
             given: given.clone(),
             joint: self.joint(&x, n, &requests)?,
             x,
             n,
             requests,
-            left: all.len(),
+            left,
             ranks: Vec::new(),
             bits: Vec::new(),
             chosen: Vec::new(),
             found: Vec::new(),
             all,
+            unannounced: false,
         }))
+    }
+
+    /// One more result, which was not known before. It decides by itself between ranks, which may
+    /// be there already, and a network.
+    fn also(
+        &self,
+        known: &mut Ordered<S::Ciphertext>,
+        request: Request,
+    ) -> Result<(), IntegersError> {
+        known.requests.push(request);
+        let Some(own) = self.joint(&known.x, known.n, &[request])? else { return Ok(()) };
+        match &mut known.joint {
+            Some(joint) => {
+                joint.by_ranks.push(request);
+                // Entries need none of their own.
+                if !suffice(&joint.orders, &request) {
+                    joint.orders.push(request.0);
+                }
+            }
+            none => *none = Some(own),
+        }
+        Ok(())
     }
 
     fn taken_from(
@@ -302,7 +373,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 let bits = self.chosen_places(ranks, &places)?;
                 let found = self.sorted_by_choices(&known.x, &bits, of, &places)?;
                 let both = [Of::Entries, Of::Places].map(|of| (order, Wanted::First(take, of)));
-                if by == order && both.iter().all(|x| known.requests.contains(x)) {
+                // Several parts are much memory, which is kept only if it is known to be used.
+                if by == order
+                    && (both.iter().all(|x| known.requests.contains(x))
+                        || (known.unannounced && places.parts() == 1))
+                {
                     known.chosen.push((key, bits));
                 }
                 Ok(found)
