@@ -75,14 +75,13 @@ def test_orders_of_one_array_share_its_ranks(fermat):
     assert plan.products < sum(one.products for one in apart)
     client = everlevel.Client(plan.params)
     server = plan.server(client)
-    given = plan.encrypt(client, x=a)
-    found = plan.run(server, given)
+    found = plan.run(server, plan.encrypt(client, x=a))
     for own, expected in zip(found, (a.argmax(), a.max(), np.median(a), np.sort(a)), strict=True):
         np.testing.assert_array_equal(client.decrypt(own), expected)
         assert own.server is server
     assert server.bootstraps == plan.bootstraps
-    # Nothing is left of it for the next run.
-    again = plan.run(server, given)
+    # The next run does the same.
+    again = plan.run(server, plan.encrypt(client, x=a))
     assert client.decrypt(again[0]) == 1
     assert server.bootstraps == 2 * plan.bootstraps
 
