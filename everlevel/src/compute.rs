@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::expression::{Expr, Node, Term};
-use crate::operand::{Argument, Computed, Operand, no_value};
+use crate::operand::{Argument, Arithmetic, Computed, Operand, no_value};
 use crate::server::{Server, Value};
 use crate::stored::Bounds;
 use crate::sums::Sums;
@@ -54,13 +54,41 @@ fn reads<T: Operand, V>(
     Some(found)
 }
 
+/// The operation of a node that puts another node in order, and that one.
+fn order_of<T: Operand>(node: &Node<T>) -> Option<(&T::Operation, *const Node<T>)> {
+    let Node::Result { operation, inputs } = node else { return None };
+    match &inputs[..] {
+        [Term::Expr(x)] if T::is_order(operation) => Some((operation, std::ptr::from_ref(&*x.0))),
+        _ => None,
+    }
+}
+
+/// The operations among some nodes that put a node in order, by that node.
+type Along<'a, T> = HashMap<*const Node<T>, Vec<&'a <T as Arithmetic>::Operation>>;
+
+fn along<'a, T: Operand>(order: &[&'a Node<T>]) -> Along<'a, T> {
+    let mut found: Along<'a, T> = HashMap::new();
+    for &node in order {
+        if let Some((operation, x)) = order_of(node) {
+            found.entry(x).or_default().push(operation);
+        }
+    }
+    found
+}
+
 /// An operation and its operands.
-pub(crate) type Call<'a, O, V> = (&'a O, Vec<Argument<'a, V>>);
+pub(crate) struct Call<'a, O, V> {
+    pub(crate) operation: &'a O,
+    pub(crate) operands: Vec<Argument<'a, V>>,
+    /// All operations that put the same operand in order, if it does so: itself among them.
+    pub(crate) along: &'a [&'a O],
+}
 
 /// The operation of a node, or of the sum at it, and its operands; `None` if one is not known.
 fn call<'v, T: Operand, V>(
     node: &'v Node<T>,
     sums: &'v Sums<'_, T>,
+    orders: &'v Along<'v, T>,
     known: &'v HashMap<*const Node<T>, V>,
 ) -> Option<Call<'v, T::Operation, V>> {
     let argument = |x: &Node<T>| known.get(&std::ptr::from_ref(x)).map(Argument::Value);
@@ -70,14 +98,19 @@ fn call<'v, T: Operand, V>(
         if sum.constant != 0 {
             arguments.push(Argument::Public(sum.constant));
         }
-        return Some((&sum.operation, arguments));
+        return Some(Call { operation: &sum.operation, operands: arguments, along: &[] });
     }
     let Node::Result { operation, inputs } = node else { return None };
     let arguments = inputs.iter().map(|term| match term {
         Term::Public(k) => Some(Argument::Public(*k)),
         Term::Expr(Expr(x)) => argument(x.as_ref()),
     });
-    Some((operation, arguments.collect::<Option<_>>()?))
+    let along = order_of(node).and_then(|(_, x)| orders.get(&x));
+    Some(Call {
+        operation,
+        operands: arguments.collect::<Option<_>>()?,
+        along: along.map(Vec::as_slice).unwrap_or_default(),
+    })
 }
 
 /// The limits of what is computed at the same time, by the rules of text programs: operations that
@@ -104,18 +137,19 @@ impl Room {
 /// The results of operations that are computed at the same time.
 pub(crate) fn computed<O: Sync, V: Send + Sync>(
     calls: &[Call<'_, O, V>],
-    apply: impl Fn(&O, &[Argument<'_, V>]) -> Result<V, Error> + Sync,
+    apply: impl Fn(&Call<'_, O, V>) -> Result<V, Error> + Sync,
 ) -> Vec<Result<V, Error>> {
     match calls {
-        [(operation, x)] => vec![apply(operation, x)],
-        _ => calls.par_iter().map(|(operation, x)| apply(operation, x)).collect(),
+        [call] => vec![apply(call)],
+        _ => calls.par_iter().map(&apply).collect(),
     }
 }
 
 /// The values of expressions. For each node, `value` returns the value that it holds, and `apply`
 /// the results of operations that are computed at the same time; `addresses` returns the
 /// ciphertexts of a value. A value that several nodes need is computed once, and dropped after its
-/// last use.
+/// last use. Operations that put the same ciphertexts in order, and share what that takes, are
+/// computed one after the other.
 pub(crate) fn evaluate<T: Operand, V: Clone>(
     roots: &[&Node<T>],
     room: Room,
@@ -131,11 +165,12 @@ pub(crate) fn evaluate<T: Operand, V: Clone>(
     for input in order.iter().flat_map(|node| node.inputs()) {
         *uses.entry(input).or_default() += 1;
     }
-    let sums = Sums::new(&order, &uses);
+    let (sums, orders) = (Sums::new(&order, &uses), along(&order));
     let mut known: HashMap<*const Node<T>, V> = HashMap::new();
     let mut next = 0;
     while next < order.len() {
         let (mut group, mut taken, mut total) = (Vec::new(), HashSet::new(), 0);
+        let mut ordered: HashSet<usize> = HashSet::new();
         for &node in &order[next..] {
             if sums.within.contains(&std::ptr::from_ref(node)) {
                 next += 1;
@@ -155,19 +190,26 @@ pub(crate) fn evaluate<T: Operand, V: Clone>(
             }
             let reads = reads(&sums.inputs(node), &known, &addresses);
             total += reads.as_ref().map_or(0, HashSet::len);
+            let shares = order_of(node).is_some_and(|(_, x)| {
+                orders.get(&x).is_some_and(|operations| operations.len() > 1)
+            });
             let fits = |reads: &HashSet<usize>| {
-                let in_common = room.apart && !taken.is_disjoint(reads);
+                let in_common = (room.apart && !taken.is_disjoint(reads))
+                    || (shares && !ordered.is_disjoint(reads));
                 room.ciphertexts > 1 && total <= room.ciphertexts && !in_common
             };
             if !group.is_empty() && !reads.as_ref().is_some_and(fits) {
                 break;
+            }
+            if shares {
+                ordered.extend(reads.iter().flatten());
             }
             taken.extend(reads.into_iter().flatten());
             group.push(node);
             next += 1;
         }
         let found = {
-            let calls = group.iter().map(|&node| call(node, &sums, &known));
+            let calls = group.iter().map(|&node| call(node, &sums, &orders, &known));
             let calls = calls.collect::<Option<Vec<_>>>().ok_or_else(no_value)?;
             apply(&calls)
         };
@@ -195,7 +237,8 @@ impl Server {
         self.compute_all([x])?.pop().ok_or_else(no_value)
     }
 
-    /// Computes several expressions; subexpressions that they share are computed once. Intermediate
+    /// Computes several expressions; subexpressions that they share are computed once, and so are
+    /// the ranks of a column of typed integers that several operations put in order. Intermediate
     /// results are dropped after their last use.
     ///
     /// Operations that need no result of each other are computed at the same time as long as they
@@ -215,7 +258,7 @@ impl Server {
             Room::of(self),
             |x| Ok(x.clone()),
             T::addresses,
-            |calls| computed(calls, |operation, x| T::apply(&engine, operation, x)),
+            |calls| computed(calls, |x| T::apply(&engine, x.operation, &x.operands, x.along)),
         )
     }
 

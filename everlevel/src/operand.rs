@@ -2,7 +2,7 @@
 
 use everlevel_bgv::Ciphertext;
 use everlevel_circuit::CircuitError;
-use everlevel_integers::{Integers, Operand as IntegerOperand, Operation};
+use everlevel_integers::{Integers, Operand as IntegerOperand, Operation, Orders};
 use everlevel_scheme::SchemeError;
 
 use crate::error::Error;
@@ -52,6 +52,11 @@ pub trait Arithmetic: Clone + Send + Sync + 'static {
     fn multiples(_: Vec<i128>) -> Option<Self::Operation> {
         None
     }
+
+    /// Whether an operation puts its only operand in order, and shares what that takes with others.
+    fn is_order(_: &Self::Operation) -> bool {
+        false
+    }
 }
 
 /// An operation that can be part of a sum of multiples.
@@ -80,10 +85,13 @@ pub trait Computed: Operand {
     fn engine(server: &Server) -> Result<Self::Engine<'_>, Error>;
     /// Its ciphertexts ([`Value::address`]).
     fn addresses(&self) -> Vec<usize>;
+    /// The result of an operation. `along` has all operations that put the same operand in order,
+    /// if it does so.
     fn apply(
         engine: &Self::Engine<'_>,
         operation: &Self::Operation,
         operands: &[Argument<'_, Self>],
+        along: &[&Self::Operation],
     ) -> Result<Self, Error>;
 }
 
@@ -134,6 +142,7 @@ impl Computed for Value {
         server: &&Server,
         operation: &ValueOperation,
         operands: &[Argument<'_, Self>],
+        _: &[&ValueOperation],
     ) -> Result<Self, Error> {
         use Argument::{Public, Value};
         match (operation, operands) {
@@ -186,13 +195,17 @@ impl Arithmetic for IntegerColumn {
     fn multiples(factors: Vec<i128>) -> Option<Operation> {
         Some(Operation::WeightedSum(factors))
     }
+
+    fn is_order(operation: &Operation) -> bool {
+        operation.is_order()
+    }
 }
 
 impl Computed for IntegerColumn {
-    type Engine<'s> = Integers<'s, ServerEvaluator>;
+    type Engine<'s> = (Integers<'s, ServerEvaluator>, Orders<Ciphertext>);
 
-    fn engine(server: &Server) -> Result<Integers<'_, ServerEvaluator>, Error> {
-        server.integers()
+    fn engine(server: &Server) -> Result<Self::Engine<'_>, Error> {
+        Ok((server.integers()?, Orders::default()))
     }
 
     fn addresses(&self) -> Vec<usize> {
@@ -200,12 +213,13 @@ impl Computed for IntegerColumn {
     }
 
     fn apply(
-        ints: &Integers<'_, ServerEvaluator>,
+        (ints, orders): &Self::Engine<'_>,
         operation: &Operation,
         operands: &[Argument<'_, Self>],
+        along: &[&Operation],
     ) -> Result<Self, Error> {
         let operands: Vec<IntegerOperand<'_, Ciphertext>> =
             operands.iter().map(|x| (*x).into()).collect();
-        Ok(ints.operate(operation, &operands)?)
+        Ok(ints.operate_sharing(operation, &operands, along, orders)?)
     }
 }

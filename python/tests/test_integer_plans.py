@@ -52,6 +52,40 @@ def test_plans_with_bootstrapping_are_exact(fermat):
     assert server.bootstraps == plan.bootstraps
 
 
+def test_orders_of_one_array_share_its_ranks(fermat):
+    @everlevel.program
+    def several(x: everlevel.uint8):
+        return np.argmax(x), x.max(), np.median(x), np.sort(x)
+
+    @everlevel.program
+    def largest(x: everlevel.uint8):
+        return x.max()
+
+    @everlevel.program
+    def middle(x: everlevel.uint8):
+        return np.median(x)
+
+    @everlevel.program
+    def ordered(x: everlevel.uint8):
+        return np.sort(x)
+
+    a = np.array([7, 200, 31, 200, 9, 7, 0])
+    plan = several.plan(rows=a.size, params=fermat.params)
+    apart = [x.plan(rows=a.size, params=fermat.params) for x in (largest, middle, ordered)]
+    assert plan.products < sum(one.products for one in apart)
+    client = everlevel.Client(plan.params)
+    server = plan.server(client)
+    found = plan.run(server, plan.encrypt(client, x=a))
+    for own, expected in zip(found, (a.argmax(), a.max(), np.median(a), np.sort(a)), strict=True):
+        np.testing.assert_array_equal(client.decrypt(own), expected)
+        assert own.server is server
+    assert server.bootstraps == plan.bootstraps
+    # The next run does the same.
+    again = plan.run(server, plan.encrypt(client, x=a))
+    assert client.decrypt(again[0]) == 1
+    assert server.bootstraps == 2 * plan.bootstraps
+
+
 def test_plans_read_no_indexes(fermat):
     """What a plan counts is what is done, also on arguments that have an index."""
 

@@ -9,14 +9,16 @@
 //!
 //! A ciphertext that is bootstrapped in place is fresh for whatever reads it later. Parts that read
 //! one in common are therefore computed in the order of the program if the session bootstraps, and
-//! results, their noise bounds and the number of bootstrappings are those of that order.
+//! results, their noise bounds and the number of bootstrappings are those of that order. So are
+//! parts that put the same column in order, whether the session bootstraps or not: the first of
+//! them computes the ranks that the others take.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_circuit::expression::{Kind, Node, Statement};
 use rayon::prelude::*;
 
-use crate::functions::Value;
+use crate::functions::{Value, is_order};
 
 /// Parts that nest deeper are computed by themselves: a thread that waits within one part may take
 /// up another one, on the same stack.
@@ -53,6 +55,7 @@ impl Room {
             return Group { parts: parts.len().min(1), working: 1 };
         }
         let (mut working, mut total, mut taken) = (0, 0, BTreeSet::new());
+        let mut ordered = BTreeSet::new();
         for (before, part) in parts.iter().enumerate() {
             if matches!(part.kind, Kind::Constant(_) | Kind::Name(_)) {
                 continue;
@@ -62,7 +65,10 @@ impl Room {
                 continue;
             }
             total += found.len();
-            let (deep, in_common) = (is_deep(part), self.apart && !taken.is_disjoint(&found));
+            let own = in_order(part, values);
+            let in_common =
+                (self.apart && !taken.is_disjoint(&found)) || !ordered.is_disjoint(&own);
+            let deep = is_deep(part);
             if working > 0 && (deep || in_common || total > self.ciphertexts) {
                 return Group { parts: before, working };
             }
@@ -71,6 +77,7 @@ impl Room {
                 return Group { parts: before + 1, working };
             }
             taken.extend(found);
+            ordered.extend(own);
         }
         Group { parts: parts.len(), working }
     }
@@ -154,6 +161,21 @@ pub(crate) fn names(part: &Node) -> BTreeSet<&str> {
             found.insert(name.as_str());
         }
         open.extend(node.parts());
+    }
+    found
+}
+
+/// The ciphertexts of the columns that a part of a program puts in order by their names.
+fn in_order<C>(part: &Node, values: &BTreeMap<String, Value<C>>) -> BTreeSet<usize> {
+    let (mut found, mut open) = (BTreeSet::new(), vec![part]);
+    while let Some(node) = open.pop() {
+        open.extend(node.parts());
+        if let Kind::Typed(function, arguments) = &node.kind
+            && is_order(*function)
+            && let Some(column @ Node { kind: Kind::Name(_), .. }) = arguments.first()
+        {
+            found.extend(ciphertexts(column, values));
+        }
     }
     found
 }

@@ -8,6 +8,7 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::operation::Operation;
 use crate::order::Order;
+use crate::orders::Orders;
 use crate::total::Total;
 
 /// The value of a part of a program.
@@ -102,9 +103,67 @@ pub(crate) fn of_operator(operator: Operator) -> Operation {
     }
 }
 
+/// Whether a function puts its first argument in order.
+pub(crate) fn is_order(function: TypedFunction) -> bool {
+    matches!(
+        function,
+        TypedFunction::Median
+            | TypedFunction::Argmax
+            | TypedFunction::Argmin
+            | TypedFunction::Sort
+            | TypedFunction::Argsort
+            | TypedFunction::Maximum
+            | TypedFunction::Minimum
+            | TypedFunction::Ranks
+            | TypedFunction::Nth
+            | TypedFunction::Argnth
+            | TypedFunction::Quantile
+    )
+}
+
+/// The operation that puts a column of a number of entries in order, with public integers that say
+/// which of these; `None` for other functions and other integers.
+pub(crate) fn in_order(
+    function: TypedFunction,
+    length: usize,
+    numbers: &[i128],
+) -> Result<Option<Operation>, IntegersError> {
+    let up = Order::Ascending;
+    Ok(Some(match (function, numbers) {
+        (TypedFunction::Median, []) => Operation::Quantile(1, 2),
+        (TypedFunction::Argmax, []) => Operation::ArgNth(Order::Descending, 0),
+        (TypedFunction::Argmin, []) => Operation::ArgNth(up, 0),
+        (TypedFunction::Maximum, []) => Operation::Nth(Order::Descending, 0),
+        (TypedFunction::Minimum, []) => Operation::Nth(up, 0),
+        (TypedFunction::Ranks, []) => Operation::Ranks(up),
+        (TypedFunction::Sort, []) => Operation::Sort(up, length),
+        (TypedFunction::Argsort, []) => Operation::ArgSort(up, length),
+        (TypedFunction::Sort, [k]) => Operation::Sort(up, place(*k)?),
+        (TypedFunction::Argsort, [k]) => Operation::ArgSort(up, place(*k)?),
+        (TypedFunction::Nth, [k]) => Operation::Nth(up, place(*k)?),
+        (TypedFunction::Argnth, [k]) => Operation::ArgNth(up, place(*k)?),
+        (TypedFunction::Quantile, [a, b]) => Operation::Quantile(part(*a)?, part(*b)?),
+        _ => return Ok(None),
+    }))
+}
+
+/// The public integers of arguments; `None` where one is no public integer.
+fn publics<C>(arguments: &[Value<C>]) -> Option<Vec<i128>> {
+    let public = |x: &Value<C>| match x {
+        Value::Public(v) => Some(*v),
+        Value::Column(_) | Value::Total(_) => None,
+    };
+    arguments.iter().map(public).collect()
+}
+
+/// A function that puts a column in order, and the public integers that say which entries.
+pub(crate) type InOrder = (TypedFunction, Vec<i128>);
+
 /// Applies functions and operators to arguments that were computed.
 pub(crate) struct Functions<'a, 's, S: IntegerScheme> {
     pub(crate) ints: &'a Integers<'s, S>,
+    /// What functions share that put the same columns in order.
+    pub(crate) orders: Orders<S::Ciphertext>,
 }
 
 impl<S: IntegerScheme> Functions<'_, '_, S> {
@@ -201,7 +260,22 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
         }
     }
 
-    pub(crate) fn typed(&self, function: TypedFunction, x: &[Value<S::Ciphertext>]) -> Found<S> {
+    /// A function of columns and public integers. `beside` has all functions of the program that
+    /// put its first argument in order, if it does so.
+    pub(crate) fn typed(
+        &self,
+        function: TypedFunction,
+        x: &[Value<S::Ciphertext>],
+        beside: &[InOrder],
+    ) -> Found<S> {
+        if let [Value::Column(column), numbers @ ..] = x
+            && let Some(numbers) = publics(numbers)
+        {
+            let length = column.length().unwrap_or(1);
+            if let Some(operation) = in_order(function, length, &numbers)? {
+                return self.ordered(&operation, column, beside);
+            }
+        }
         match (function, x) {
             (TypedFunction::If, [c @ Value::Column(_), a, b]) => {
                 self.operated(&Operation::Select, &[c, a, b])
@@ -234,22 +308,6 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
                 let found = self.operated(&Operation::Maximum, &[x, low])?;
                 self.operated(&Operation::Minimum, &[&found, high])
             }
-            (TypedFunction::Nth, [x @ Value::Column(_), Value::Public(k)]) => {
-                self.operated(&Operation::Nth(Order::Ascending, place(*k)?), &[x])
-            }
-            (TypedFunction::Argnth, [x @ Value::Column(_), Value::Public(k)]) => {
-                self.operated(&Operation::ArgNth(Order::Ascending, place(*k)?), &[x])
-            }
-            (
-                TypedFunction::Quantile,
-                [x @ Value::Column(_), Value::Public(a), Value::Public(b)],
-            ) => self.operated(&Operation::Quantile(part(*a)?, part(*b)?), &[x]),
-            (TypedFunction::Sort, [x @ Value::Column(_), Value::Public(k)]) => {
-                self.operated(&Operation::Sort(Order::Ascending, place(*k)?), &[x])
-            }
-            (TypedFunction::Argsort, [x @ Value::Column(_), Value::Public(k)]) => {
-                self.operated(&Operation::ArgSort(Order::Ascending, place(*k)?), &[x])
-            }
             (TypedFunction::Nth | TypedFunction::Argnth | TypedFunction::Quantile, x)
             | (TypedFunction::Sort | TypedFunction::Argsort, x @ [_, _]) => refused(
                 "an entry in order",
@@ -270,20 +328,29 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
         }
     }
 
+    /// A result of the order of a column, which shares what it can with others.
+    fn ordered(
+        &self,
+        operation: &Operation,
+        x: &Column<S::Ciphertext>,
+        beside: &[InOrder],
+    ) -> Found<S> {
+        let length = x.length().unwrap_or(1);
+        let others = beside.iter().filter_map(|(function, numbers)| {
+            // One that is refused is refused in its turn.
+            in_order(*function, length, numbers).ok().flatten()
+        });
+        let others: Vec<Operation> = others.collect();
+        let along: Vec<&Operation> = others.iter().collect();
+        let found = self.ints.operate_sharing(operation, &[x.into()], &along, &self.orders)?;
+        Ok(Value::Column(found))
+    }
+
     /// A function along a column that gives a column.
     fn along(&self, function: TypedFunction, x: &Column<S::Ciphertext>) -> Found<S> {
-        let all = x.length().unwrap_or(1);
         let operation = match function {
-            TypedFunction::Median => Operation::Quantile(1, 2),
-            TypedFunction::Argmax => Operation::ArgNth(Order::Descending, 0),
-            TypedFunction::Argmin => Operation::ArgNth(Order::Ascending, 0),
-            TypedFunction::Sort => Operation::Sort(Order::Ascending, all),
-            TypedFunction::Argsort => Operation::ArgSort(Order::Ascending, all),
             TypedFunction::Cumsum => Operation::CumulativeSum,
             TypedFunction::Total => Operation::Total,
-            TypedFunction::Maximum => Operation::Nth(Order::Descending, 0),
-            TypedFunction::Minimum => Operation::Nth(Order::Ascending, 0),
-            TypedFunction::Ranks => Operation::Ranks(Order::Ascending),
             _ => return refused("this function", x.interval(), "other arguments"),
         };
         Ok(Value::Column(self.ints.operate(&operation, &[x.into()])?))

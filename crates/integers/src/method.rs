@@ -15,7 +15,7 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::layers::layers;
 use crate::network::{self, Moving, nearer};
-use crate::order::{Of, Order, Wanted};
+use crate::order::{Of, Order, Request, Wanted};
 use crate::pairs::Tiles;
 use crate::places::Places;
 use crate::ranked::Ranked;
@@ -79,28 +79,34 @@ impl Model {
     }
 
     fn by_pairs(&self, tiles: &Tiles, wanted: Wanted) -> Result<f64, IntegersError> {
-        let (x, order) = (&self.x, Order::Ascending);
-        let ranks = extrapolated(tiles.parts(), |parts| {
-            self.seconds(|ints| ints.ranked(x, order, &tiles.first(parts)))
-        })?;
+        Ok(self.ranks(tiles)? + self.after_ranks(wanted)?)
+    }
+
+    /// The seconds of the ranks.
+    fn ranks(&self, tiles: &Tiles) -> Result<f64, IntegersError> {
+        extrapolated(tiles.parts(), |parts| {
+            self.seconds(|ints| ints.ranked(&self.x, Order::Ascending, &tiles.first(parts)))
+        })
+    }
+
+    /// The seconds of what follows the ranks.
+    fn after_ranks(&self, wanted: Wanted) -> Result<f64, IntegersError> {
+        let x = &self.x;
         let rank = Ranked::Digits(self.rehearsal.integers()?.places(self.n, Some(self.n))?);
-        Ok(ranks
-            + match wanted {
-                Wanted::Ranks => 0.0,
-                Wanted::Nth(place, of) => {
-                    self.seconds(|ints| ints.nth_by_ranks(x, &rank, place, of))?
-                }
-                Wanted::First(take, of) => {
-                    let columns = self.rehearsal.integers()?.columns();
-                    let Some(places) = Places::new(self.n, take, columns) else {
-                        return Ok(f64::INFINITY);
-                    };
-                    extrapolated(places.parts(), |parts| {
-                        let places = places.clone().first(parts);
-                        self.seconds(|ints| ints.sorted_by_ranks(x, &rank, of, &places))
-                    })?
-                }
-            })
+        match wanted {
+            Wanted::Ranks => Ok(0.0),
+            Wanted::Nth(place, of) => self.seconds(|ints| ints.nth_by_ranks(x, &rank, place, of)),
+            Wanted::First(take, of) => {
+                let columns = self.rehearsal.integers()?.columns();
+                let Some(places) = Places::new(self.n, take, columns) else {
+                    return Ok(f64::INFINITY);
+                };
+                extrapolated(places.parts(), |parts| {
+                    let places = places.clone().first(parts);
+                    self.seconds(|ints| ints.sorted_by_ranks(x, &rank, of, &places))
+                })
+            }
+        }
     }
 
     fn by_network(&self, wanted: Wanted) -> Result<f64, IntegersError> {
@@ -126,6 +132,26 @@ impl Model {
     }
 }
 
+/// How several results of the order of one column are computed.
+pub(crate) struct Joint {
+    /// The arrangement of pairs, of which ranks are computed once in each of `orders`.
+    pub(crate) tiles: Tiles,
+    pub(crate) orders: Vec<Order>,
+    /// The results that are taken from these ranks; others are computed by a network each.
+    pub(crate) by_ranks: Vec<Request>,
+}
+
+/// Whether ranks in some orders suffice for a result: entries are the same from either end, but
+/// equal ones have their positions in one order.
+pub(crate) fn suffice(orders: &[Order], (order, wanted): &Request) -> bool {
+    match wanted {
+        Wanted::First(_, Of::Entries) | Wanted::Nth(_, Of::Entries) => !orders.is_empty(),
+        Wanted::Ranks | Wanted::First(_, Of::Places) | Wanted::Nth(_, Of::Places) => {
+            orders.contains(order)
+        }
+    }
+}
+
 impl<S: IntegerScheme> Integers<'_, S> {
     /// The arrangement of pairs, if comparing them takes less time by the model; `None` for the
     /// network, which needs bootstrapping.
@@ -144,6 +170,57 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let model = Model::new(self, x, n)?;
         Ok((model.by_pairs(&tiles, wanted)? <= model.by_network(wanted)?).then_some(tiles))
+    }
+
+    /// How different results of one column take the least time by the model: each from ranks that
+    /// they share, or by a network of its own; `None` if all do the latter.
+    pub(crate) fn joint(
+        &self,
+        x: &Column<S::Ciphertext>,
+        n: usize,
+        requests: &[Request],
+    ) -> Result<Option<Joint>, IntegersError> {
+        let columns = self.columns();
+        let Some(tiles) = Tiles::new(n, columns, self.slots() / columns) else { return Ok(None) };
+        // Entries alone need any order, which is that of the first of them.
+        let mut needed: Vec<Order> = Vec::new();
+        for (order, wanted) in requests {
+            let placed = !suffice(&[order.reversed()], &(*order, *wanted));
+            if placed && !needed.contains(order) {
+                needed.push(*order);
+            }
+        }
+        if needed.is_empty() {
+            needed.extend(requests.first().map(|(order, _)| *order));
+        }
+        let with = |orders: Vec<Order>, by_ranks: Vec<Request>| Joint { tiles, orders, by_ranks };
+        let network =
+            self.session().can_bootstrap() && n <= network::longest(columns, self.slots());
+        if tiles.parts() == 1 || !network {
+            return Ok(Some(with(needed, requests.to_vec())));
+        }
+        let model = Model::new(self, x, n)?;
+        let ranks = model.ranks(&tiles)?;
+        let mut costs = Vec::with_capacity(requests.len());
+        for request in requests {
+            costs.push((request, model.after_ranks(request.1)?, model.by_network(request.1)?));
+        }
+        let mut best = (costs.iter().map(|(_, _, network)| network).sum::<f64>(), None);
+        let both = [needed.clone()];
+        let each = needed.iter().map(|order| vec![*order]);
+        for orders in each.chain(both) {
+            let by_ranks = |(request, after, network): &(&Request, f64, f64)| {
+                suffice(&orders, request) && after <= network
+            };
+            let seconds = |x: &(&Request, f64, f64)| if by_ranks(x) { x.1 } else { x.2 };
+            let total = orders.len() as f64 * ranks + costs.iter().map(seconds).sum::<f64>();
+            let chosen: Vec<Request> =
+                costs.iter().filter(|x| by_ranks(x)).map(|(request, _, _)| **request).collect();
+            if total <= best.0 && !chosen.is_empty() {
+                best = (total, Some((orders, chosen)));
+            }
+        }
+        Ok(best.1.map(|(orders, by_ranks)| with(orders, by_ranks)))
     }
 }
 

@@ -119,11 +119,15 @@ impl Operation {
     /// Whether an entry of its result depends on several entries of an operand; then it cannot be
     /// computed part by part for a column that is split into parts.
     pub fn takes_whole_columns(&self) -> bool {
+        self.is_order() || matches!(self, Operation::Total | Operation::CumulativeSum)
+    }
+
+    /// Whether it puts its only operand in order: several of these that read the same column share
+    /// its ranks ([`Integers::operate_sharing`]).
+    pub fn is_order(&self) -> bool {
         matches!(
             self,
-            Operation::Total
-                | Operation::CumulativeSum
-                | Operation::Ranks(_)
+            Operation::Ranks(_)
                 | Operation::Sort(..)
                 | Operation::ArgSort(..)
                 | Operation::Nth(..)

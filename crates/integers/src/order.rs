@@ -38,3 +38,6 @@ pub(crate) enum Wanted {
     /// The entry of this rank.
     Nth(usize, Of),
 }
+
+/// A requested result, and the order in which it is meant.
+pub(crate) type Request = (Order, Wanted);

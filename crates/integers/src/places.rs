@@ -20,10 +20,6 @@ use crate::order::Of;
 use crate::ranked::Ranked;
 use crate::slots::digit_of;
 
-/// The levels that a truth value that chooses entries takes: a product by an entry, two or three by
-/// plaintexts, and sums.
-const CHOICE: f64 = 3.5;
-
 /// The meaning of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
@@ -43,6 +39,8 @@ pub(crate) struct Places {
     stride: usize,
     /// The blocks of each comparison.
     parts: Vec<Range<usize>>,
+    /// Whether the last rank has the first position.
+    reversed: bool,
 }
 
 impl Places {
@@ -57,11 +55,13 @@ impl Places {
         // Places take more rotations than distances, and fewer comparisons where there are few.
         match all {
             Some(parts) if parts.len() < 2 * few => {
-                Some(Places { n, take, block: Block::Distance, stride: n + 1, parts })
+                let (block, stride) = (Block::Distance, n + 1);
+                Some(Places { n, take, block, stride, parts, reversed: false })
             }
             _ => {
                 let parts = (0..few).map(|i| i * per_part..take.min((i + 1) * per_part));
-                Some(Places { n, take, block: Block::Place, stride: n, parts: parts.collect() })
+                let (block, parts) = (Block::Place, parts.collect());
+                Some(Places { n, take, block, stride: n, parts, reversed: false })
             }
         }
     }
@@ -75,6 +75,24 @@ impl Places {
     pub(crate) fn first(mut self, parts: usize) -> Self {
         self.parts.truncate(parts);
         self
+    }
+
+    /// The same positions of entries that are ranked from the other end.
+    pub(crate) fn from_the_end(self) -> Self {
+        Places { reversed: !self.reversed, ..self }
+    }
+
+    /// The comparisons with ranks as they are arranged.
+    pub(crate) fn beside<C>(&self, ranks: &Ranked<C>) -> Self {
+        match ranks {
+            Ranked::Repeated { block, .. } => self.one_each(*block),
+            Ranked::Whole(_) | Ranked::Digits(_) => self.clone(),
+        }
+    }
+
+    /// The rank of the entry that comes to a position.
+    fn rank(&self, place: usize) -> usize {
+        if self.reversed { self.n - 1 - place } else { place }
     }
 
     /// All positions in one comparison, each in a block of `stride` slots. As many of these as
@@ -137,20 +155,26 @@ impl<S: IntegerScheme> Integers<'_, S> {
         of: Of,
         places: &Places,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let in_blocks = match ranks {
-            Ranked::Repeated { block, .. } => Some(places.one_each(*block)),
-            Ranked::Whole(_) | Ranked::Digits(_) => None,
-        };
-        let places = in_blocks.as_ref().unwrap_or(places);
+        let places = places.beside(ranks);
+        self.sorted_by_choices(x, &self.chosen_places(ranks, &places)?, of, &places)
+    }
+
+    /// The same from the truth values that say which entry comes to which position.
+    pub(crate) fn sorted_by_choices(
+        &self,
+        x: &Column<S::Ciphertext>,
+        chosen: &[Digit<S::Ciphertext>],
+        of: Of,
+        places: &Places,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let (n, length) = (places.n, Some(places.take));
-        let chosen = self.chosen_places(ranks, places)?;
         if of == Of::Entries {
             let digit = |d: &Digit<S::Ciphertext>| {
                 if d.cipher.is_none() {
                     return Ok(d.clone());
                 }
                 let entries = self.block_copies(d, places)?;
-                let own = places.parts.iter().zip(&chosen).map(|(part, bits)| {
+                let own = places.parts.iter().zip(chosen).map(|(part, bits)| {
                     self.product(bits, &self.rotated(&entries, -(places.start(part) as i64))?)
                 });
                 self.in_order(&own.collect::<Result<Vec<_>, _>>()?, places, d.pad)
@@ -159,7 +183,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Ok(Column { digits, length, ..x.clone() });
         }
         let digit = |k: usize| {
-            let own = places.parts.iter().zip(&chosen).map(|(part, bits)| {
+            let own = places.parts.iter().zip(chosen).map(|(part, bits)| {
                 self.weighed(bits, &places.each(part, |_, i| digit_of(i as i128, k)))
             });
             self.in_order(&own.collect::<Result<Vec<_>, _>>()?, places, 0)
@@ -180,8 +204,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         self.gathered(&entries, -(places.stride as i64), places.blocks())
     }
 
-    /// Which entry has the rank of which position, part by part; 0 in slots without a meaning.
-    fn chosen_places(
+    /// Which entry has the rank of which position, part by part, of positions beside the ranks; 0
+    /// in slots without a meaning.
+    pub(crate) fn chosen_places(
         &self,
         ranks: &Ranked<S::Ciphertext>,
         places: &Places,
@@ -195,24 +220,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Ok(self.weighed(equal, &places.each(part, |_, _| 1))?.within(0, 1))
         };
         places.parts.iter().zip(&equal).map(kept).collect()
-    }
-
-    /// Bootstraps truth values that choose entries if they lack the capacity for all that follows,
-    /// so that each is bootstrapped once, and not every digit that it chooses.
-    pub(crate) fn readied_choices(
-        &self,
-        bits: &[Digit<S::Ciphertext>],
-    ) -> Result<(), IntegersError> {
-        if !self.session().can_bootstrap() {
-            return Ok(());
-        }
-        let needed = self.session().minimum_capacity() + CHOICE * self.level_bits();
-        let scheme = self.session().scheme();
-        let stale = bits.iter().filter_map(|bit| {
-            let x = bit.cipher.as_ref()?;
-            (scheme.capacity_bits(&x.get()) < needed).then_some(x)
-        });
-        self.refresh_all(&stale.collect::<Vec<_>>())
     }
 
     /// Whether ranks are equal to positions, part by part, as one table of each difference; `None`
@@ -233,7 +240,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let difference = |part: &Range<usize>| {
             let own = self.rotated(&copies, -(places.start(part) as i64))?;
-            let wanted = places.each(part, |place, _| -(place as i64));
+            let wanted = places.each(part, |place, _| -(places.rank(place) as i64));
             self.raised(&own, &wanted, (-most, most), 0)
         };
         let zero = |x: i64| i64::from(x == 0);
@@ -264,7 +271,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let mut differences = Vec::with_capacity(copies.len());
             for (k, d) in copies.iter().enumerate() {
                 let own = self.rotated(d, -(places.start(part) as i64))?;
-                let wanted = places.each(part, |place, _| -digit_of(place as i128, k));
+                let wanted = places.each(part, |place, _| {
+                    let rank = places.rank(place) as i128;
+                    -digit_of(rank, k)
+                });
                 let least = wanted.iter().copied().min().unwrap_or(0);
                 differences.push(self.raised(&own, &wanted, (least, own.high), 0)?);
             }

@@ -9,9 +9,10 @@ use crate::column::Column;
 use crate::concurrent::{Room, names};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
-use crate::functions::{Functions, Value, of_operator, refused};
+use crate::functions::{Functions, InOrder, Value, is_order, of_operator, refused};
 use crate::interval::Interval;
 use crate::operation::Operation;
+use crate::orders::Orders;
 use crate::parts::Encrypted;
 
 /// Columns, or the results of a program, by name.
@@ -41,7 +42,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// Statements, and operands within one, that do not need each other are computed at the same
     /// time as long as they read at most as many ciphertexts as there are threads and, if the
     /// session bootstraps, none in common. Results, bootstrappings and errors do not depend on
-    /// this. Values whose names begin with `_` are dropped after their last use.
+    /// this. Values whose names begin with `_` are dropped after their last use. Functions that put
+    /// the same column in order share its ranks ([`Integers::operate_sharing`]); the column has to
+    /// be given by its name.
     ///
     /// `+ - * / % << >> < <= > >= == != & | !` and the functions of
     /// [`TypedFunction`](everlevel_circuit::expression::TypedFunction) and [`NamedFunction`] are the operations of these names here, `total` is
@@ -80,7 +83,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
             _ => Value::Column(x.clone()),
         };
         let values = inputs.iter().map(|(name, x)| (name.clone(), value(x)));
-        let mut run = Run { functions: Functions { ints: self }, values: values.collect(), tables };
+        let functions = Functions { ints: self, orders: Orders::default() };
+        let beside = in_order(program);
+        let mut run = Run { functions, values: values.collect(), tables, beside };
         let room = Room { ciphertexts, apart: self.session().can_bootstrap() };
         let statements = program.statements();
         let mut last_uses: BTreeMap<&str, usize> = BTreeMap::new();
@@ -124,6 +129,31 @@ struct Run<'a, 's, S: IntegerScheme> {
     functions: Functions<'a, 's, S>,
     values: BTreeMap<String, Value<S::Ciphertext>>,
     tables: &'a BTreeMap<String, Vec<i128>>,
+    /// The functions that put a column in order, by its name.
+    beside: BTreeMap<&'a str, Vec<InOrder>>,
+}
+
+/// The functions of a program that put a column in order, by its name, with public integers that
+/// stand in the program.
+fn in_order(program: &Program) -> BTreeMap<&str, Vec<InOrder>> {
+    let mut found: BTreeMap<&str, Vec<InOrder>> = BTreeMap::new();
+    let mut open: Vec<&Node> = program.statements().iter().map(|x| &x.value).collect();
+    while let Some(node) = open.pop() {
+        open.extend(node.parts());
+        let Kind::Typed(function, arguments) = &node.kind else { continue };
+        let Some((first, rest)) = arguments.split_first().filter(|_| is_order(*function)) else {
+            continue;
+        };
+        let constant = |x: &Node| match x.kind {
+            Kind::Constant(k) => Some(i128::from(k)),
+            _ => None,
+        };
+        let numbers: Option<Vec<i128>> = rest.iter().map(constant).collect();
+        if let (Kind::Name(name), Some(numbers)) = (&first.kind, numbers) {
+            found.entry(name.as_str()).or_default().push((*function, numbers));
+        }
+    }
+    found
 }
 
 /// A public factor, and the column that it multiplies, unless this is public as well.
@@ -178,7 +208,12 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
             }
             Kind::Typed(function, arguments) => {
                 let x = self.arguments(&arguments.iter().collect::<Vec<_>>(), room)?;
-                at(node, self.functions.typed(*function, &x))
+                let beside = match arguments.first().map(|first| &first.kind) {
+                    Some(Kind::Name(name)) => self.beside.get(name.as_str()),
+                    _ => None,
+                };
+                let beside = beside.map(Vec::as_slice).unwrap_or_default();
+                at(node, self.functions.typed(*function, &x, beside))
             }
             Kind::Named(function, arguments, name) => {
                 let x = self.arguments(&arguments.iter().collect::<Vec<_>>(), room)?;

@@ -11,6 +11,10 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
 
+/// The levels that a truth value that chooses entries takes: a product by an entry, two or three by
+/// plaintexts, and sums.
+const CHOICE: f64 = 3.5;
+
 /// Ranks of the entries of a column.
 pub(crate) enum Ranked<C> {
     /// As one integer in each slot, with 0 behind the column.
@@ -66,5 +70,23 @@ impl<S: IntegerScheme> Integers<'_, S> {
             digits,
             length: Some(n),
         })
+    }
+
+    /// Bootstraps truth values that choose entries if they lack the capacity for all that follows,
+    /// so that each is bootstrapped once, and not every digit that it chooses.
+    pub(crate) fn readied_choices(
+        &self,
+        bits: &[Digit<S::Ciphertext>],
+    ) -> Result<(), IntegersError> {
+        if !self.session().can_bootstrap() {
+            return Ok(());
+        }
+        let needed = self.session().minimum_capacity() + CHOICE * self.level_bits();
+        let scheme = self.session().scheme();
+        let stale = bits.iter().filter_map(|bit| {
+            let x = bit.cipher.as_ref()?;
+            (scheme.capacity_bits(&x.get()) < needed).then_some(x)
+        });
+        self.refresh_all(&stale.collect::<Vec<_>>())
     }
 }

@@ -197,6 +197,16 @@ impl<S: IntegerScheme> Integers<'_, S> {
         of: Of,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let n = x.length.unwrap_or(0);
+        self.nth_by_choice(x, &self.chosen_rank(ranks, n, rank)?, of)
+    }
+
+    /// Which of n entries has a rank; 0 behind the column.
+    pub(crate) fn chosen_rank(
+        &self,
+        ranks: &Ranked<S::Ciphertext>,
+        n: usize,
+        rank: usize,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
         let whole = match ranks {
             Ranked::Whole(own) | Ranked::Repeated { rank: own, .. } => {
                 self.mapped_if_it_fits(own, |x| i64::from(x == rank as i64))?
@@ -208,22 +218,31 @@ impl<S: IntegerScheme> Integers<'_, S> {
             None => self.residue(&self.eq(&self.rank_column(ranks, n)?, rank as u64)?, 0)?,
         };
         self.readied_choices(std::slice::from_ref(&found))?;
-        // 0 behind the column.
-        let bit = self.weighed(&found, &vec![1; n])?.within(0, 1);
+        Ok(self.weighed(&found, &vec![1; n])?.within(0, 1))
+    }
+
+    /// The chosen entry, or its position.
+    pub(crate) fn nth_by_choice(
+        &self,
+        x: &Column<S::Ciphertext>,
+        bit: &Digit<S::Ciphertext>,
+        of: Of,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let n = x.length.unwrap_or(0);
         let one = |chosen: Digit<S::Ciphertext>, pad: i64| {
             self.placed(&self.gathered(&chosen, 1, n)?, 1, pad)
         };
         if of == Of::Entries {
             let digit = |d: &Digit<S::Ciphertext>| match d.cipher {
                 None => Ok(d.clone()),
-                Some(_) => one(self.product(&bit, d)?, d.pad),
+                Some(_) => one(self.product(bit, d)?, d.pad),
             };
             let digits = x.digits.iter().map(digit).collect::<Result<_, IntegersError>>()?;
             return Ok(Column { digits, length: Some(1), ..x.clone() });
         }
         let digit = |k: usize| {
             let places: Vec<i64> = (0..n).map(|i| digit_of(i as i128, k)).collect();
-            one(self.weighed(&bit, &places)?, 0)
+            one(self.weighed(bit, &places)?, 0)
         };
         let count = crate::split::digits_of(n as u128 - 1);
         let digits = (0..count).map(digit).collect::<Result<_, IntegersError>>()?;

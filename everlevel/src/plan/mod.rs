@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use everlevel_bgv::{Ciphertext, ServerKeys};
 use everlevel_integers::{
-    Column, Encrypted, Estimate, IntegerScheme, Integers, IntegersError, Operation, Type,
+    Column, Encrypted, Estimate, IntegerScheme, Integers, IntegersError, Operation, Orders, Type,
     index_level,
 };
 use everlevel_scheme::{Level, Params};
@@ -61,6 +61,10 @@ impl Arithmetic for PlannedColumn {
 
     fn multiples(factors: Vec<i128>) -> Option<Operation> {
         Some(Operation::WeightedSum(factors))
+    }
+
+    fn is_order(operation: &Operation) -> bool {
+        operation.is_order()
     }
 }
 
@@ -222,6 +226,7 @@ impl Plan {
         mut told: impl FnMut(&'static str, everlevel_integers::Interval),
     ) -> Result<Vec<Encrypted<S::Ciphertext>>, Error> {
         let roots: Vec<_> = self.outputs.iter().map(|x| &*x.value.0).collect();
+        let orders = Orders::default();
         let found = evaluate(
             &roots,
             room,
@@ -231,13 +236,13 @@ impl Plan {
             },
             |x: &Column<S::Ciphertext>| x.values().map(|value| value.address()).collect(),
             |calls| {
-                let found = computed(calls, |operation: &Operation, x| {
-                    let operands: Vec<_> = x.iter().map(|x| (*x).into()).collect();
-                    Ok(ints.operate(operation, &operands)?)
+                let found = computed(calls, |call| {
+                    let operands: Vec<_> = call.operands.iter().map(|x| (*x).into()).collect();
+                    Ok(ints.operate_sharing(call.operation, &operands, call.along, &orders)?)
                 });
-                for ((operation, _), x) in calls.iter().zip(&found) {
+                for (call, x) in calls.iter().zip(&found) {
                     if let Ok(x) = x {
-                        told(operation.name(), x.interval());
+                        told(call.operation.name(), x.interval());
                     }
                 }
                 found

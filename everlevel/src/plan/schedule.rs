@@ -10,7 +10,8 @@ impl Plan {
     /// one.
     ///
     /// The operations of a group need no result of each other. They read at most as many
-    /// ciphertexts as there are threads and, if the server `bootstraps`, none in common. Here each
+    /// ciphertexts as there are threads and, if the server `bootstraps`, none in common. Those that
+    /// put the same column in order are in groups of their own, as they share its ranks. Here each
     /// column is one ciphertext; those with more digits are more, which makes smaller groups.
     ///
     /// # Errors
@@ -31,7 +32,7 @@ impl Plan {
             },
             |column: &usize| vec![*column],
             |calls| {
-                groups.push(calls.iter().map(|(operation, _)| operation.name()).collect());
+                groups.push(calls.iter().map(|call| call.operation.name()).collect());
                 let results = calls.iter().map(|_| {
                     columns += 1;
                     Ok(columns)

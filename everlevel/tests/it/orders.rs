@@ -1,12 +1,14 @@
-//! Orders of columns with general keys, counted on the no-op scheme.
+//! Orders of columns with general keys, counted on the no-op scheme, and plans that share ranks.
 
 use std::sync::Arc;
 
-use everlevel::general_keys;
+use everlevel::{Client, Expr, Plan, PlannedColumn, general_keys};
 use everlevel_circuit::PrimePower;
 use everlevel_integers::{Column, Encoded, Integers, IntegersError, Order, Type, no_op_session};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{KeyPlan, NoOp, OptIn, Params, Plaintext};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
 
 type Operation = fn(
     &Integers<'_, NoOp>,
@@ -77,4 +79,56 @@ fn columns_are_ordered_with_general_keys() {
         assert_eq!(found.decrypt(modulus, open).unwrap()[..], [xs[(n - 1) / 2]], "{n} entries");
     }
     assert!(covered(&scheme.key_plan(), &keys), "keys that nobody has");
+}
+
+type Planned = Expr<PlannedColumn>;
+
+/// A plan of some results of one column.
+fn plan(results: &[(&str, fn(&Planned) -> Planned)]) -> Plan {
+    let traced = Plan::trace(|g| {
+        let x = g.input("x", Type::ranged(0, 4_000)?, 5);
+        for (name, result) in results {
+            g.output(name, &result(&x));
+        }
+        Ok(())
+    });
+    traced.unwrap()
+}
+
+/// A plan of several results of one column takes one ranking, is run as it was planned, by its own
+/// keys, and computes on the same column one operation after the other.
+#[test]
+fn plans_share_ranks() {
+    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+    let results: [(&str, fn(&Planned) -> Planned); 4] = [
+        ("middle", |x| x.median()),
+        ("top", |x| x.maximum()),
+        ("best", |x| x.argmax()),
+        ("low", |x| x.sorted(Order::Ascending, 2)),
+    ];
+    let together = plan(&results);
+    let products = |plan: &Plan| plan.explain(&params).unwrap().total().products;
+    let apart: u64 = results.iter().map(|result| products(&plan(&[*result]))).sum();
+    let found = products(&together);
+    assert!(found < apart, "{found} products instead of {apart}");
+
+    let mut rng = ChaCha20Rng::seed_from_u64(6);
+    let client = Client::new(&params, &mut rng);
+    let server = together.server(&client, &mut rng).unwrap();
+    let x = client.encrypt_for(&together, "x", &[12, 3_999, 700, 3_999, 8], &mut rng).unwrap();
+    let run = together.run(&server, &[x]).unwrap();
+    let opened = run.iter().map(|(name, x)| (&name[..], client.decrypt_column::<u16>(x).unwrap()));
+    let expected =
+        [("middle", vec![700u16]), ("top", vec![3_999]), ("best", vec![1]), ("low", vec![8, 12])];
+    assert_eq!(opened.collect::<Vec<_>>(), expected);
+    let refreshes = together.explain(&params).unwrap().total().refreshes;
+    assert_eq!(server.bootstraps() as u64, refreshes);
+
+    // Expressions of columns, on several threads, too.
+    let server = client.server(&mut rng).unwrap();
+    let x = client.encrypt_integers(&[3u8, 9, 9, 0], Type::U8, &mut rng).unwrap();
+    let x = Expr::new(x);
+    let found = server.compute_each([&x.argmax(), &x.minimum(), &x.argmin()]).unwrap();
+    let values = found.map(|x| client.decrypt_integers::<u8>(&x).unwrap());
+    assert_eq!(values, [[1], [0], [3]]);
 }

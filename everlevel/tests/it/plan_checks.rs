@@ -55,6 +55,15 @@ fn operations_that_read_a_ciphertext_in_common() {
     assert_eq!(at_once(false), [vec!["lt", "add"], vec!["gt"], vec!["and"]]);
 }
 
+#[test]
+fn operations_that_share_ranks_follow_each_other() {
+    let plan = plan(|x, y| x.maximum() + x.median() + y.maximum());
+    for bootstraps in [false, true] {
+        let found = plan.schedule(8, bootstraps).unwrap();
+        assert_eq!(found[..2], [vec!["nth"], vec!["quantile", "nth"]], "{bootstraps}");
+    }
+}
+
 /// How many operations are computed at the same time decides neither about results nor about which
 /// of two errors is reported: the first one.
 #[test]

@@ -1,8 +1,10 @@
 //! Columns and sums: of ciphertexts, or of pretended ones.
 
 use everlevel::lab::{NoOp, ServerEvaluator};
-use everlevel::{IntegerColumn, IntegerTotal, Params};
-use everlevel_integers::{Column as Digits, IntegerScheme, Total as Parts, ciphertext_bytes};
+use everlevel::{Ciphertext, IntegerColumn, IntegerTotal, Params};
+use everlevel_integers::{
+    Column as Digits, IntegerScheme, Orders, Total as Parts, ciphertext_bytes,
+};
 use everlevel_scheme::Meta;
 use everlevel_scheme::noop::NoOpCiphertext;
 use pyo3::prelude::*;
@@ -175,12 +177,29 @@ impl Total {
 
 /// A scheme whose columns Python holds.
 pub(super) trait Home: IntegerScheme + Sized {
+    fn orders(shared: &Shared) -> &Orders<Self::Ciphertext>;
     fn of(held: &Held) -> Option<&Digits<Self::Ciphertext>>;
     fn held(x: Digits<Self::Ciphertext>) -> Held;
     fn total(x: Parts<Self::Ciphertext>) -> HeldTotal;
 }
 
+/// What operations of one run of a program share that put the same column in order.
+pub(super) struct Shared {
+    real: Orders<Ciphertext>,
+    traced: Orders<NoOpCiphertext>,
+}
+
+impl Shared {
+    pub(super) fn new() -> Self {
+        Shared { real: Orders::as_called(), traced: Orders::as_called() }
+    }
+}
+
 impl Home for ServerEvaluator {
+    fn orders(shared: &Shared) -> &Orders<Ciphertext> {
+        &shared.real
+    }
+
     fn of(held: &Held) -> Option<&IntegerColumn> {
         if let Held::Real(x) = held { Some(x) } else { None }
     }
@@ -195,6 +214,10 @@ impl Home for ServerEvaluator {
 }
 
 impl Home for NoOp {
+    fn orders(shared: &Shared) -> &Orders<NoOpCiphertext> {
+        &shared.traced
+    }
+
     fn of(held: &Held) -> Option<&Digits<NoOpCiphertext>> {
         if let Held::Traced(x) = held { Some(x) } else { None }
     }

@@ -3,11 +3,11 @@
 use everlevel::{Integers, Interval, Params, Plaintext, Type};
 use everlevel_circuit::Value;
 use everlevel_integers::{
-    ArrayOperation, Column as Digits, Encoded, Operand, Order, Total as Parts,
+    ArrayOperation, Column as Digits, Encoded, Operand, Operation, Order, Total as Parts,
 };
 use pyo3::prelude::*;
 
-use super::column::{Column, Held, Home};
+use super::column::{Column, Held, Home, Shared};
 use crate::errors::{Result, refusal};
 
 /// An operand from Python.
@@ -89,12 +89,36 @@ impl<'a> Operands<'a> {
     }
 }
 
-/// An operation of the library by its name: a line for each.
+/// The operation of a name that puts a column in order; `None` for other names.
+fn in_order(name: &str, x: &Operands<'_>) -> Option<Operation> {
+    let first = x.number(0) as usize;
+    Some(match name {
+        "sort" => Operation::Sort(x.order(), first),
+        "argsort" => Operation::ArgSort(x.order(), first),
+        "maximum" => Operation::Nth(Order::Descending, 0),
+        "minimum" => Operation::Nth(Order::Ascending, 0),
+        "argmax" => Operation::ArgNth(Order::Descending, 0),
+        "argmin" => Operation::ArgNth(Order::Ascending, 0),
+        "nth" => Operation::Nth(Order::Ascending, first),
+        _ => return None,
+    })
+}
+
+/// An operation of the library by its name: a line for each. Within a run of a program, those that
+/// put the same column in order share what they can.
 pub(super) fn operate<S: Home>(
     s: &Integers<'_, S>,
+    shared: Option<&Shared>,
     name: &str,
     x: &Operands<'_>,
 ) -> Result<Vec<Digits<S::Ciphertext>>> {
+    if let Some(operation) = in_order(name, x) {
+        let column = [Operand::Column(x.column::<S>(0)?)];
+        return Ok(vec![match shared {
+            Some(shared) => s.operate_sharing(&operation, &column, &[], S::orders(shared))?,
+            None => s.operate(&operation, &column)?,
+        }]);
+    }
     Ok(vec![match name {
         "add" => s.add(x.at::<S>(0)?, x.at::<S>(1)?)?,
         "sub" => s.sub(x.at::<S>(0)?, x.at::<S>(1)?)?,
@@ -110,13 +134,6 @@ pub(super) fn operate<S: Home>(
         }
         "sum_of_each" => s.sum_of_each(x.column::<S>(0)?)?,
         "cumsum" => s.cumsum(x.column::<S>(0)?)?,
-        "sort" => s.sorted(x.column::<S>(0)?, x.order(), x.number(0) as usize)?,
-        "argsort" => s.argsorted(x.column::<S>(0)?, x.order(), x.number(0) as usize)?,
-        "maximum" => s.maximum(x.column::<S>(0)?)?,
-        "minimum" => s.minimum(x.column::<S>(0)?)?,
-        "argmax" => s.argmax(x.column::<S>(0)?)?,
-        "argmin" => s.argmin(x.column::<S>(0)?)?,
-        "nth" => s.nth(x.column::<S>(0)?, Order::Ascending, x.number(0) as usize)?,
         "searchsorted" => s.searchsorted(&x.1[1..], x.column::<S>(0)?, x.number(0) == 1)?,
         "isin" => s.isin(x.column::<S>(0)?, x.1)?,
         "div" => s.div(x.at::<S>(0)?, x.at::<S>(1)?)?,

@@ -7,7 +7,7 @@ use everlevel_integers::{Counted, Origin, Rehearsal, TablePlans, index_level};
 use everlevel_scheme::Scheme;
 use pyo3::prelude::*;
 
-use super::column::{Column, Held, HeldTotal, Home, Total, traced};
+use super::column::{Column, Held, HeldTotal, Home, Shared, Total, traced};
 use super::operations::{Entry, Given, Operands, constant, operate, totals};
 use crate::errors::Result;
 use crate::keys::Plan;
@@ -15,6 +15,7 @@ use crate::runtime::detached;
 use crate::server::Server;
 
 /// Where operations are done.
+#[derive(Clone)]
 enum Place {
     Server(Arc<everlevel::Server>),
     Trace(Arc<Rehearsal>),
@@ -27,6 +28,8 @@ pub struct IntegerServer {
     plans: TablePlans,
     /// Whether comparisons of short columns have their digits side by side.
     side_by_side: bool,
+    /// What operations of one run of a program share; none outside of a program.
+    shared: Option<Shared>,
 }
 
 impl IntegerServer {
@@ -67,7 +70,14 @@ impl IntegerServer {
     fn new(server: &Server, side_by_side: bool) -> Result<Self> {
         server.inner.integers()?;
         let place = Place::Server(server.inner.clone());
-        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side })
+        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side, shared: None })
+    }
+
+    /// The same for one run of a program, whose operations on the same column share what puts it in
+    /// order; with comparisons of short columns side by side, or not.
+    fn of_a_run(&self, side_by_side: bool) -> Self {
+        let (place, plans) = (self.place.clone(), self.plans.clone());
+        IntegerServer { place, plans, side_by_side, shared: Some(Shared::new()) }
     }
 
     /// Refuses a column of another owner, or of other parameters.
@@ -101,11 +111,17 @@ impl IntegerServer {
         operands: Vec<Given<'_>>,
         numbers: Vec<i128>,
     ) -> Result<Vec<Column>> {
-        fn done<S: Home>(s: &Integers<'_, S>, name: &str, x: &Operands<'_>) -> Result<Vec<Held>> {
-            Ok(operate(s, name, x)?.into_iter().map(S::held).collect())
+        fn done<S: Home>(
+            s: &Integers<'_, S>,
+            shared: Option<&Shared>,
+            name: &str,
+            x: &Operands<'_>,
+        ) -> Result<Vec<Held>> {
+            Ok(operate(s, shared, name, x)?.into_iter().map(S::held).collect())
         }
         let entries: Vec<Entry> = operands.iter().map(Entry::of).collect();
-        let found = detached(py, || on!(self, s => done(&s, name, &Operands(&entries, &numbers))))?;
+        let (x, shared) = (Operands(&entries, &numbers), self.shared.as_ref());
+        let found = detached(py, || on!(self, s => done(&s, shared, name, &x)))?;
         Ok(found.into_iter().map(|held| self.own(held)).collect())
     }
 
@@ -173,12 +189,12 @@ impl Trace {
         detached(py, || Ok(Trace(Arc::new(self.0.again()))))
     }
 
-    /// Where its operations are done.
+    /// Where its operations are done, those of one run of a program.
     #[pyo3(signature = (side_by_side = false))]
     fn server(&self, side_by_side: bool) -> Result<IntegerServer> {
         let plans = self.0.integers()?.plans();
         let place = Place::Trace(self.0.clone());
-        Ok(IntegerServer { place, plans, side_by_side })
+        Ok(IntegerServer { place, plans, side_by_side, shared: Some(Shared::new()) })
     }
 
     /// A column of a number of integers of an interval, with digits at a level, at the top if there

@@ -146,7 +146,7 @@ class Plan(Told):
         for name, x in arrays.items():
             self._fits(name, x)
         function = self._program._function
-        place = server._beside() if self.side_by_side else server
+        place = server._of_a_run(self.side_by_side)
         given = {name: place.load(x) for name, x in arrays.items()}
         # A server that can compute everything keeps capacity for bootstrapping, which levels of a
         # plan without it do not have.
@@ -157,8 +157,6 @@ class Plan(Told):
             given[name] = own if general else self._lowered(place, own, self.inputs[name].level)
         self._check(server, given)
         found = function(**given)
-        if not self.side_by_side:
-            return found
         if isinstance(found, tuple):
             return tuple(_on_server(x, server) for x in found)
         if isinstance(found, dict):

@@ -21,6 +21,7 @@ mod lengths;
 mod long;
 mod narrow;
 mod order;
+mod orders;
 mod parts;
 mod passing;
 mod products;

@@ -16,7 +16,7 @@ type Operation = fn(
 ) -> Result<Column<NoOpCiphertext>, IntegersError>;
 
 /// The places of the entries in order, equal ones as they stand.
-fn places(xs: &[i128], order: Order) -> Vec<i128> {
+pub fn places(xs: &[i128], order: Order) -> Vec<i128> {
     let mut out: Vec<usize> = (0..xs.len()).collect();
     match order {
         Order::Ascending => out.sort_by_key(|i| xs[*i]),
