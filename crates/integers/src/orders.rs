@@ -79,6 +79,9 @@ fn is_same<C>(x: &Column<C>, y: &Column<C>) -> bool {
         && x.digits.iter().zip(&y.digits).all(digit)
 }
 
+/// An order and a number of positions, and which entries come to these.
+type Chosen<C> = ((Order, usize), Vec<Digit<C>>);
+
 /// What is known of the order of a column.
 struct Ordered<C> {
     /// The column. As long as its ciphertexts are held here, no others have their addresses.
@@ -95,8 +98,8 @@ struct Ordered<C> {
     ranks: Vec<(Order, Ranked<C>)>,
     /// Which entry has a rank in an order.
     bits: Vec<((Order, usize), Digit<C>)>,
-    /// Which entries come to the first positions, of a number, in an order.
-    chosen: Vec<((Order, usize), Vec<Digit<C>>)>,
+    /// Which entries come to the first positions.
+    chosen: Vec<Chosen<C>>,
     /// Results that are taken more than once.
     found: Vec<(Request, Column<C>)>,
     /// The results of all operations, as often as they are taken.
@@ -363,7 +366,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 let Some(places) = Places::new(n, take, self.columns()) else {
                     return self.by_own_network(known, (order, wanted));
                 };
-                let places = if by == order { places } else { places.from_the_end() };
+                let places = if by == order { places } else { places.counted_from_the_end() };
                 let places = places.beside(ranks);
                 let key = (by, take);
                 let known_bits = known.chosen.iter().find(|(other, _)| *other == key);

@@ -78,7 +78,7 @@ impl Places {
     }
 
     /// The same positions of entries that are ranked from the other end.
-    pub(crate) fn from_the_end(self) -> Self {
+    pub(crate) fn counted_from_the_end(self) -> Self {
         Places { reversed: !self.reversed, ..self }
     }
 

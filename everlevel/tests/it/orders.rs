@@ -83,8 +83,11 @@ fn columns_are_ordered_with_general_keys() {
 
 type Planned = Expr<PlannedColumn>;
 
+/// A result and how it follows from the column.
+type Named<'a> = (&'a str, fn(&Planned) -> Planned);
+
 /// A plan of some results of one column.
-fn plan(results: &[(&str, fn(&Planned) -> Planned)]) -> Plan {
+fn plan(results: &[Named]) -> Plan {
     let traced = Plan::trace(|g| {
         let x = g.input("x", Type::ranged(0, 4_000)?, 5);
         for (name, result) in results {
@@ -100,7 +103,7 @@ fn plan(results: &[(&str, fn(&Planned) -> Planned)]) -> Plan {
 #[test]
 fn plans_share_ranks() {
     let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
-    let results: [(&str, fn(&Planned) -> Planned); 4] = [
+    let results: [Named; 4] = [
         ("middle", |x| x.median()),
         ("top", |x| x.maximum()),
         ("best", |x| x.argmax()),
