@@ -23,6 +23,11 @@ pub(crate) struct Pretends {
 impl Pretends {
     /// All that there can be.
     pub(crate) const ALL: Pretends = Pretends { within: true, before: true, after: true };
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(self) -> bool {
+        !self.within && !self.before && !self.after
+    }
 }
 
 /// Where the rows of a set lie that are in a block.

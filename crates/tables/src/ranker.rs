@@ -316,7 +316,7 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
     }
 
     /// Truth values 0 for this number of rows.
-    fn none(&mut self, rows: usize) -> Result<Column<S::Ciphertext>, TablesError> {
+    pub(crate) fn none(&mut self, rows: usize) -> Result<Column<S::Ciphertext>, TablesError> {
         if let Some(none) = self.none.as_ref().filter(|none| none.length() == Some(rows)) {
             return Ok(none.clone());
         }

@@ -111,6 +111,12 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         self.ranker.pretends = Some(pretends);
     }
 
+    /// Makes what stands for the ranks of blocks of this number of rows of which none is ranked, in
+    /// a rehearsal: all such blocks share it.
+    pub(crate) fn rank_none(&mut self, rows: usize) -> Result<(), TablesError> {
+        self.ranker.none(rows).map(drop)
+    }
+
     /// Adds the sums over the next block of rows, or the rows that are listed. `columns` has a
     /// column for each one of the schema, in its order, encrypted as the column of a table.
     ///

@@ -279,6 +279,11 @@ impl Plan {
                 let any = known.columns.iter().any(Option::is_some);
                 let (before, refreshed) = (scheme.cost(), session.bootstraps());
                 runner.pretend(pretends);
+                if pretends.is_empty() {
+                    runner.rank_none(length)?;
+                    count(1, scheme.cost() - before, session.bootstraps() - refreshed);
+                }
+                let (before, refreshed) = (scheme.cost(), session.bootstraps());
                 runner.add_keeping(&columns, any.then_some(&known), &mut kept)?;
                 count(times, scheme.cost() - before, session.bootstraps() - refreshed);
             }
