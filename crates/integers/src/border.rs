@@ -1,9 +1,9 @@
 //! Entries that are chosen in public: of one column, and at the border between two columns of which
 //! one continues the other.
 //!
-//! Slots are in a circle: the slot behind the last one is the first. So the last entries of a column
-//! that fills all slots and the first ones of the next column are neighbors without being moved,
-//! where they are in one ciphertext.
+//! Slots are in a circle: the slot behind the last one is the first. So the last entries of a
+//! column that fills all slots and the first ones of the next column are neighbors without being
+//! moved, where they are in one ciphertext.
 
 use rayon::prelude::*;
 

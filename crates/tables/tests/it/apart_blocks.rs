@@ -153,7 +153,7 @@ fn what_blocks_and_borders_take() {
     assert!((2 * one + 1..4 * one).contains(&two), "{one} and {two}");
     assert!((two + one + 1..two + 3 * one).contains(&three), "{one}, {two} and {three}");
     let single = "select median(cost) from t where ward = 3";
-    let (one, many) = (refreshes(single, 2_048), refreshes(single, 200_000));
+    let (one, many) = (refreshes(single, 2_048), refreshes(single, 60_000));
     assert!((one + 1..2 * one).contains(&many), "{one} and {many}");
     let told = ordered(single, &schema).explain(&toy(), 4_096).unwrap();
     assert!(told.notes.iter().any(|note| note.contains("across the border")), "{told}");
@@ -186,9 +186,9 @@ fn servers_rank_rows_of_groups_in_two_blocks() {
     let joined = part(0..1).joined(&part(1..2), &own).unwrap();
     assert_eq!(joined.result(&own).unwrap().read(secret).unwrap(), expected);
 
-    let change = Change::parse("delete from t where ward = 2 or (ward = 0 and days < 1)", &schema);
-    let (shorter, _) = changed(&stored, &change.unwrap()).unwrap();
-    assert!(shorter.rows() < data.rows() - 4);
+    let change = Change::parse("delete from t where ward = 1", &schema).unwrap();
+    let (shorter, _) = changed(&stored, &change).unwrap();
+    assert_eq!(shorter.rows(), data.rows() - 4);
     let left: Data = shorter.decrypt(secret, quiet).unwrap();
     let expected = Answer::plain(plan.query(), &schema, &left).unwrap();
     let result = shorter.run(&PARTIES.server, &plan, None, quiet).unwrap();
