@@ -45,7 +45,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         last[half..].fill(1);
         let joined = |(a, b): (&Digit<S::Ciphertext>, &Digit<S::Ciphertext>)| {
             if a.cipher.is_none() {
-                return Ok(a.clone());
+                return Ok::<_, IntegersError>(a.clone());
             }
             let (a_part, b_part) = (self.weighed(a, &last)?, self.weighed(b, &earlier)?);
             let both = self.combine(&[(&a_part, 1), (&b_part, 1)], 0)?;

@@ -123,8 +123,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// # Errors
     /// [`TablesError::Data`] for columns of other bounds, or of another number of rows than the
     /// next block of the table has, and where rows of several blocks are to be ranked, of which
-    /// [`EncryptedTable::run`](crate::EncryptedTable::run) reads them; those of typed integers: missing keys, too little depth on a
-    /// server without bootstrapping.
+    /// [`EncryptedTable::run`](crate::EncryptedTable::run) reads what is needed; those of typed
+    /// integers: missing keys, too little depth on a server without bootstrapping.
     pub fn add(&mut self, columns: &[Column<S::Ciphertext>]) -> Result<(), TablesError> {
         self.add_known(columns, None)
     }
