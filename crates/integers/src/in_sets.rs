@@ -162,26 +162,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Column { interval, anchor: 0, digits, length: Some(sets.of().len()) })
     }
 
-    /// The truth values of the entries that are chosen in public, and 0 for all others.
-    ///
-    /// # Errors
-    /// [`IntegersError::Type`] for other values; [`IntegersError::Length`] unless all entries are
-    /// chosen or not; those of the scheme.
-    pub fn only(
-        &self,
-        x: &Column<S::Ciphertext>,
-        chosen: &[bool],
-    ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        if x.length.is_some_and(|n| n != chosen.len()) {
-            let expected = format!("{}, of which some are chosen", chosen.len());
-            return Err(IntegersError::Length { found: x.length.unwrap_or(0), expected });
-        }
-        let weights: Vec<i64> = chosen.iter().map(|chosen| i64::from(*chosen)).collect();
-        let kept = self.weighed(&self.bit("a choice of entries", x)?, &weights)?.within(0, 1);
-        let (interval, length) = (Interval::BOOL, Some(chosen.len()));
-        Ok(Column { interval, anchor: 0, digits: vec![kept], length })
-    }
-
     /// Bootstraps the digits of some columns in place, several of them together, so that what is
     /// computed from them separately does not bootstrap each for itself. Those with more capacity
     /// than bootstrapping leaves stay as they are.
@@ -200,11 +180,16 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let expected = format!("{}, each in a set or in none", sets.of().len());
             return Err(IntegersError::Length { found: n, expected });
         }
-        if sets.most > self.columns() {
-            let expected = format!(
-                "at most {} neighboring ones that a set is among, the slots of a row",
-                self.columns()
-            );
+        let (slots, most) = (self.slots(), self.columns());
+        if sets.turned && n != slots {
+            return Err(IntegersError::Length {
+                found: n,
+                expected: format!("{slots}, all slots"),
+            });
+        }
+        if sets.most > most {
+            let expected =
+                format!("at most {most} neighboring ones that a set is among, the slots of a row");
             return Err(IntegersError::Length { found: sets.most, expected });
         }
         if !self.session().can_bootstrap() {

@@ -46,6 +46,7 @@ mod beside;
 mod bilinear;
 mod bins;
 mod bits;
+mod border;
 mod bounds;
 mod by_index;
 mod carry;

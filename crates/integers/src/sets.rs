@@ -16,6 +16,8 @@ pub struct Sets {
     pub(crate) most: usize,
     /// The largest distance between two entries of a set.
     pub(crate) reach: usize,
+    /// Whether the second half of the entries comes before the first half.
+    pub(crate) turned: bool,
 }
 
 /// Entries with another one of their set at a given distance behind them.
@@ -45,13 +47,28 @@ impl Sets {
     /// [`IntegersError::Length`] for a set whose entries are further apart, and unless `most` is
     /// from 2 to 256.
     pub fn new(of: Vec<Option<usize>>, most: usize) -> Result<Self, IntegersError> {
+        Self::in_order(of, most, false)
+    }
+
+    /// The same of all slots, where the second half of the entries comes before the first half, as
+    /// in the columns of [`Integers::bordering`](crate::Integers::bordering): the last entry is the
+    /// one before the first.
+    ///
+    /// # Errors
+    /// As [`Sets::new`].
+    pub fn across_border(of: Vec<Option<usize>>, most: usize) -> Result<Self, IntegersError> {
+        Self::in_order(of, most, true)
+    }
+
+    fn in_order(of: Vec<Option<usize>>, most: usize, turned: bool) -> Result<Self, IntegersError> {
         if !(2..=MOST).contains(&most) {
             let expected = format!("from 2 to {MOST} neighboring ones that a set is among");
             return Err(IntegersError::Length { found: most, expected });
         }
         let (mut first, mut reach) = (BTreeMap::new(), 0);
-        for (place, set) in of.iter().enumerate() {
-            if let Some(set) = set {
+        let start = if turned { of.len() / 2 } else { 0 };
+        for (place, entry) in (start..of.len()).chain(0..start).enumerate() {
+            if let Some(set) = &of[entry] {
                 reach = reach.max(place - *first.entry(*set).or_insert(place));
             }
         }
@@ -59,7 +76,7 @@ impl Sets {
             let expected = format!("at most {most} neighboring ones that a set is among");
             return Err(IntegersError::Length { found: reach + 1, expected });
         }
-        Ok(Sets { of, most, reach })
+        Ok(Sets { of, most, reach, turned })
     }
 
     /// The set of each entry.
@@ -69,14 +86,18 @@ impl Sets {
 
     /// The pairs of a set at a distance, in rows of `columns` slots.
     pub(crate) fn pairs(&self, distance: usize, columns: usize) -> Pairs {
-        let none = vec![0; self.of.len()];
+        let n = self.of.len();
+        let none = vec![0; n];
         let mut pairs = Pairs { within: none.clone(), across: none };
-        let behind = self.of.get(distance..).unwrap_or_default();
-        for (place, (first, second)) in self.of.iter().zip(behind).enumerate() {
-            if first.is_some() && first == second {
-                match place % columns + distance < columns {
-                    true => pairs.within[place] = 1,
-                    false => pairs.across[place] = 1,
+        let start = if self.turned { n / 2 } else { 0 };
+        // By their places in the order of the entries.
+        for place in 0..n.saturating_sub(distance) {
+            let (first, second) = ((start + place) % n, (start + place + distance) % n);
+            if self.of[first].is_some() && self.of[first] == self.of[second] {
+                // A row that has all entries ends where it begins.
+                match n <= columns || first % columns + distance < columns {
+                    true => pairs.within[first] = 1,
+                    false => pairs.across[first] = 1,
                 }
             }
         }
@@ -127,6 +148,41 @@ mod tests {
         let size = |i: usize| of.iter().filter(|set| set.is_some() && **set == of[i]).count();
         assert_eq!(sets.sizes(), (0..60).map(|i| size(i) as i128).collect::<Vec<_>>());
         assert_eq!(sets.members().iter().sum::<i64>(), of.iter().flatten().count() as i64);
+    }
+
+    /// The last entries come before the first ones, and none of the middle is next to another.
+    #[test]
+    fn pairs_across_a_border_are_met_once() {
+        let of: Vec<Option<usize>> = (0..64usize)
+            .map(|slot| match slot {
+                0..5 | 59..64 => Some(slot % 2),
+                30..34 => Some(2),
+                _ => None,
+            })
+            .collect();
+        // The entries about the middle are the first and the last of all.
+        assert!(Sets::across_border(of.clone(), 40).is_err());
+        let of: Vec<_> = of.into_iter().map(|set| set.filter(|set| *set < 2)).collect();
+        let sets = Sets::across_border(of.clone(), 10).unwrap();
+        assert_eq!(sets.reach, 8);
+        let order = |entry: usize| (entry + 32) % 64;
+        for columns in [32usize, 64] {
+            let mut met = vec![];
+            for distance in 1..=sets.reach {
+                let pairs = sets.pairs(distance, columns);
+                for (first, found) in pairs.all().iter().enumerate() {
+                    let round = first % columns + distance >= columns;
+                    let across = *found == 1 && columns == 32 && round;
+                    assert_eq!(pairs.across[first], i64::from(across));
+                    met.extend((*found == 1).then_some((first, (first + distance) % 64)));
+                }
+            }
+            met.sort_unstable();
+            let all = (0..64).flat_map(|i| (0..64).map(move |j| (i, j)));
+            let same = |(i, j): &(usize, usize)| of[*i].is_some() && of[*i] == of[*j];
+            let expected = all.filter(|(i, j)| order(*i) < order(*j)).filter(same);
+            assert_eq!(met, expected.collect::<Vec<_>>(), "{columns}");
+        }
     }
 
     #[test]

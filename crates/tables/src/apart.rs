@@ -2,13 +2,15 @@
 //!
 //! A server knows of each row which sets it may be in. Of those rows alone it compares pairs, and
 //! only of rows that are near each other: all rows of a set are among 128 in sequence, as they are
-//! where a table is sorted by its public columns and groups have no more rows.
+//! where a table is sorted by its public columns and groups have no more rows. So a set is in one
+//! block of rows, or in two blocks of which one follows the other.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use everlevel_integers::Sets;
 
+use crate::across::Apart;
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::field::Field;
@@ -43,51 +45,9 @@ impl Pass {
         found.into_iter().map(|(_, pass)| pass).collect()
     }
 
-    /// The rows of the sets: for each row the place in the pass of the ranking that it may be in,
-    /// as far as the known columns tell.
-    ///
-    /// # Errors
-    /// [`TablesError::Unsupported`] for a set whose rows are not among 128 in sequence.
-    pub(crate) fn rows<C>(
-        &self,
-        rankings: &[Ranking],
-        known: &Known<'_, C>,
-    ) -> Result<Sets, TablesError> {
-        let whens: Vec<&Condition> = self.rankings.iter().map(|i| &rankings[*i].when).collect();
-        let mut named = BTreeSet::new();
-        whens.iter().for_each(|when| when.columns(&mut named));
-        named.retain(|place| known.knows(*place));
-        // Rows with the same codes are in the same set.
-        let mut met: HashMap<Vec<i128>, Option<usize>> = HashMap::new();
-        let (mut first, mut of) = (HashMap::new(), Vec::with_capacity(known.rows));
-        for row in 0..known.rows {
-            let code = |place: &usize| known.columns[*place].map_or(0, |codes| codes[row]);
-            let set = match met.entry(named.iter().map(code).collect()) {
-                Entry::Occupied(found) => *found.get(),
-                Entry::Vacant(new) => {
-                    let may = |i: &usize| known.truth(whens[*i], row) != Some(false);
-                    let mut all = (0..whens.len()).filter(may);
-                    let set = all.next();
-                    if all.next().is_some() {
-                        let problem = format!("row {row}, from 0, is in two groups to be ranked");
-                        return Err(TablesError::Data { problem });
-                    }
-                    *new.insert(set)
-                }
-            };
-            if let Some(set) = set {
-                let start: usize = *first.entry(set).or_insert(row);
-                if row - start >= MOST_RANKED {
-                    return Err(far(start, row));
-                }
-            }
-            of.push(set);
-        }
-        Ok(Sets::new(of, MOST_RANKED)?)
-    }
-
-    /// Sets of 128 rows each, for rehearsals: no others take more operations, and none take other
-    /// keys. The first one is in both rows of `columns` slots, if there are more rows than that.
+    /// Sets of 128 rows each in a block, for rehearsals: no others take more operations, and none
+    /// take other keys. The first one is in both rows of `columns` slots, if there are more rows
+    /// than that.
     pub(crate) fn pretended(&self, rows: usize, columns: usize) -> Result<Sets, TablesError> {
         let half = MOST_RANKED / 2;
         let start = match rows > columns {
@@ -103,6 +63,65 @@ impl Pass {
             Some(set).filter(|set| *set < self.rankings.len())
         };
         Ok(Sets::new((0..rows).map(of).collect(), MOST_RANKED)?)
+    }
+}
+
+/// Finds the rows of the sets of a pass, block by block of the columns that a server knows.
+pub(crate) struct Finder<'a> {
+    whens: Vec<&'a Condition>,
+    slots: usize,
+    /// The set of rows with the same codes.
+    met: HashMap<Vec<i128>, Option<usize>>,
+    of: Vec<Option<usize>>,
+    ends: HashMap<usize, (usize, usize)>,
+}
+
+impl<'a> Finder<'a> {
+    /// Of a pass, in a table with this number of rows in a full block, before the first one.
+    pub(crate) fn new(pass: &Pass, rankings: &'a [Ranking], slots: usize) -> Self {
+        let whens = pass.rankings.iter().map(|i| &rankings[*i].when).collect();
+        Finder { whens, slots, met: HashMap::new(), of: Vec::new(), ends: HashMap::new() }
+    }
+
+    /// Adds the rows of the next block.
+    ///
+    /// # Errors
+    /// [`TablesError::Unsupported`] for a set whose rows are not among 128 in sequence.
+    pub(crate) fn add<C>(&mut self, known: &Known<'_, C>) -> Result<(), TablesError> {
+        let mut named = BTreeSet::new();
+        self.whens.iter().for_each(|when| when.columns(&mut named));
+        named.retain(|place| known.knows(*place));
+        for row in 0..known.rows {
+            let code = |place: &usize| known.columns[*place].map_or(0, |codes| codes[row]);
+            let place = self.of.len();
+            let set = match self.met.entry(named.iter().map(code).collect()) {
+                Entry::Occupied(found) => *found.get(),
+                Entry::Vacant(new) => {
+                    let may = |i: &usize| known.truth(self.whens[*i], row) != Some(false);
+                    let mut all = (0..self.whens.len()).filter(may);
+                    let set = all.next();
+                    if all.next().is_some() {
+                        let problem = format!("row {place}, from 0, is in two groups to be ranked");
+                        return Err(TablesError::Data { problem });
+                    }
+                    *new.insert(set)
+                }
+            };
+            if let Some(set) = set {
+                let ends = self.ends.entry(set).or_insert((place, place));
+                if place - ends.0 >= MOST_RANKED {
+                    return Err(far(ends.0, place));
+                }
+                ends.1 = place;
+            }
+            self.of.push(set);
+        }
+        Ok(())
+    }
+
+    /// The rows of the sets in all blocks that were added.
+    pub(crate) fn found(self) -> Apart {
+        Apart::new(self.slots, self.of, self.ends)
     }
 }
 
@@ -154,10 +173,25 @@ mod tests {
         .unwrap()
     }
 
-    fn sets(pass: &Pass, rankings: &[Ranking], codes: &[i128]) -> Result<Sets, TablesError> {
+    /// In blocks of this number of rows.
+    fn found(
+        pass: &Pass,
+        rankings: &[Ranking],
+        codes: &[i128],
+        slots: usize,
+    ) -> Result<Apart, TablesError> {
         let constants = BTreeMap::<usize, everlevel_integers::EncryptedConstant<()>>::new();
-        let columns = vec![Some(codes), None];
-        pass.rows(rankings, &Known { columns, constants: &constants, rows: codes.len() })
+        let mut finder = Finder::new(pass, rankings, slots);
+        for block in codes.chunks(slots) {
+            let columns = vec![Some(block), None];
+            finder.add(&Known { columns, constants: &constants, rows: block.len() })?;
+        }
+        Ok(finder.found())
+    }
+
+    /// In one block.
+    fn sets(pass: &Pass, rankings: &[Ranking], codes: &[i128]) -> Result<Sets, TablesError> {
+        Ok(found(pass, rankings, codes, 256)?.within(0)?.unwrap())
     }
 
     #[test]
@@ -190,6 +224,22 @@ mod tests {
         let twice = [ranking(1, 3, None), ranking(1, 3, None)];
         let pass = &Pass::all(&twice, &schema())[0];
         assert_eq!(sets(pass, &twice, &codes).unwrap_err().code(), "table.data");
+    }
+
+    /// Rows of a set that are too far apart in two blocks are named by their places in the table.
+    #[test]
+    fn rows_in_two_blocks_are_counted_through() {
+        let rankings = [ranking(0, 3, None)];
+        let pass = &Pass::all(&rankings, &schema())[0];
+        let with = |first: usize, last: usize| {
+            let mut codes = vec![9; 400];
+            (codes[first], codes[last]) = (3, 3);
+            found(pass, &rankings, &codes, 256)
+        };
+        assert!(with(200, 327).unwrap().across(0).unwrap().is_some());
+        let told = with(200, 328).unwrap_err();
+        assert_eq!(told.code(), "table.unsupported");
+        assert!(told.to_string().contains("rows 200 and 328"), "{told}");
     }
 
     #[test]

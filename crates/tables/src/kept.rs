@@ -9,26 +9,33 @@ use crate::apart::Pass;
 use crate::block::Mask;
 use crate::condition::Condition;
 use crate::layout::{Form, Layout};
+use crate::ranker::Ranked;
 
 /// The most ciphertexts that are kept, of all blocks together: truth values, which take many
 /// products, before columns, which are read. The columns of a single block are not counted.
 const MOST: usize = 64;
+/// The most ciphertexts of truth values of rankings that are kept, which take many comparisons: as
+/// many as there are sums in a batch.
+const MOST_RANKED: usize = 256;
 
 /// The truth values that batches keep for later ones, by blocks.
 pub(crate) struct Kept<C> {
     conditions: HashSet<Condition>,
     blocks: HashMap<usize, HashMap<Condition, Mask<C>>>,
-    /// Those of passes of rankings, of the only block; none where there is no room for all.
-    ranked: Option<HashMap<usize, Vec<Column<C>>>>,
+    /// Those of passes of rankings, by blocks and passes; none where there is no room for all.
+    ranked: Option<HashMap<(usize, usize), Ranked<C>>>,
 }
 
 impl<C> Kept<C> {
     /// An empty collection for the batches of an answer.
     pub(crate) fn new(layout: &Layout) -> Self {
+        // In the blocks, and across the borders between them; each for some sets.
+        let most = (2 * layout.block_count()).saturating_sub(1);
         let of_pass = |pass: &Pass| {
-            pass.rankings.first().map_or(0, |first| layout.rankings[*first].columns())
+            let columns = pass.rankings.first().map_or(0, |i| layout.rankings[*i].columns());
+            columns * pass.rankings.len().min(most)
         };
-        let room = layout.passes.iter().map(of_pass).sum::<usize>() <= MOST;
+        let room = layout.passes.iter().map(of_pass).sum::<usize>() <= MOST_RANKED;
         let ranked = room.then(HashMap::new);
         Kept { conditions: shared(layout), blocks: HashMap::new(), ranked }
     }
@@ -38,15 +45,15 @@ impl<C> Kept<C> {
         Kept { conditions: HashSet::new(), blocks: HashMap::from([(0, masks)]), ranked: None }
     }
 
-    /// The truth values of a pass of rankings that an earlier batch kept.
-    pub(crate) fn ranked(&self, pass: usize) -> Option<Vec<Column<C>>> {
-        self.ranked.as_ref()?.get(&pass).cloned()
+    /// The truth values of a pass of rankings in a block that an earlier batch kept.
+    pub(crate) fn ranked(&self, block: usize, pass: usize) -> Option<Ranked<C>> {
+        self.ranked.as_ref()?.get(&(block, pass)).cloned()
     }
 
-    /// Keeps the truth values of a pass of rankings, which take many comparisons.
-    pub(crate) fn put_ranked(&mut self, pass: usize, truths: &[Column<C>]) {
+    /// Keeps the truth values of a pass of rankings in a block.
+    pub(crate) fn put_ranked(&mut self, block: usize, pass: usize, truths: &Ranked<C>) {
         if let Some(ranked) = &mut self.ranked {
-            ranked.insert(pass, truths.to_vec());
+            ranked.insert((block, pass), truths.clone());
         }
     }
 

@@ -19,6 +19,7 @@
 //! values, others as comparisons; sums are over products of truth values with digits.
 #![forbid(unsafe_code)]
 
+mod across;
 mod answer;
 mod apart;
 mod bind;
@@ -61,6 +62,7 @@ mod plan;
 mod quantile;
 mod query;
 mod ranges;
+mod ranker;
 mod records;
 mod requests;
 mod rewrite;

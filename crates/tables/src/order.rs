@@ -302,8 +302,8 @@ impl Room {
     }
 
     /// Checks the number of rows of a table of which those that meet a condition are to be ranked:
-    /// they have to be in one block, whose rows have a slot each, and all of them few, or those few
-    /// that public columns leave. Whether these are few enough is known with the columns.
+    /// all of them have to be few, or those that public columns leave. Whether these are few
+    /// enough, and near each other, is known with the columns.
     pub(crate) fn check_ranked(
         self,
         when: &Condition,
@@ -311,7 +311,9 @@ impl Room {
         schema: &Schema,
     ) -> Result<(), TablesError> {
         let public = |place: &usize| schema.fields().get(*place).is_some_and(Field::is_public);
-        let fits = self.rows <= self.slots && MOST_RANKED <= self.columns;
+        // Rows of a set are in a row of slots, or in two halves of blocks.
+        let one = self.rows <= self.slots;
+        let fits = MOST_RANKED <= self.columns && (one || 2 * MOST_RANKED <= self.slots);
         let apart = when.may_be_decided(false, &public);
         if self.compares_all() || (fits && apart) {
             return Ok(());
@@ -339,8 +341,7 @@ impl Room {
                      apart, ordered by the server, of a table of {rows} rows"
                 ),
                 format!(
-                    "ask of a table of one block, here of {slots} rows, under a parameter set with \
-                     at least {} slots",
+                    "use a parameter set with at least {} slots, where {slots} are used here",
                     2 * MOST_RANKED
                 ),
             ),
@@ -351,8 +352,8 @@ impl Room {
                     self.most()
                 ),
                 format!(
-                    "{narrow}, in a table that was sorted by public columns and has up to {slots} \
-                     rows: then {MOST_RANKED} rows in sequence may be of one group"
+                    "{narrow}, in a table that was sorted by public columns: then {MOST_RANKED} \
+                     rows in sequence may be of one group"
                 ),
             ),
         };

@@ -51,41 +51,19 @@ impl<S: IntegerScheme> Block<'_, S> {
         truths.into_iter().map(chosen).collect()
     }
 
-    /// The same of all rankings of a pass together, whose sets of rows are public. They are
-    /// bootstrapped, so that what is computed of each set does not bootstrap its own.
-    pub(crate) fn ranked_apart(
+    /// What the rows of the block are ranked by in a pass.
+    pub(crate) fn side(
         &mut self,
         pass: &Pass,
         rankings: &[Ranking],
-        sets: &Sets,
-    ) -> Result<Vec<Column<S::Ciphertext>>, TablesError> {
-        // The keys and what is picked are those of an aggregate, the same for all of its groups.
-        let Some(first) = pass.rankings.first() else { return Ok(Vec::new()) };
-        let Ranking { keys, pick, .. } = &rankings[*first];
-        let mask = self.mask(&pass.rest)?;
-        let key = self.key(keys, &Mask::All)?;
-        let ints = self.ints;
-        let counted = match &mask {
-            Mask::Some(mask) => Some(mask),
-            Mask::All | Mask::None => None,
+    ) -> Result<Side<S::Ciphertext>, TablesError> {
+        let rest = self.mask(&pass.rest)?;
+        // The keys are those of an aggregate, the same for all of its groups.
+        let keys: &[Key] = match pass.rankings.first() {
+            Some(first) => &rankings[*first].keys,
+            None => &[],
         };
-        let ranks = ints.ranks_in_sets(&key, Order::Ascending, sets, counted)?;
-        let truths = match *pick {
-            Pick::First(count) => vec![ints.lt(&ranks, count as u64)?],
-            Pick::Middle => {
-                let count = match counted {
-                    Some(mask) => ints.counts_in_sets(mask, sets)?,
-                    None => ints.set_sizes(sets)?,
-                };
-                let left = ints.sub(&count, &ints.mul_public(&ranks, 2)?)?;
-                ints.renewed(&[&left])?;
-                middle(ints, &left)?.into()
-            }
-        };
-        let truths = truths.into_iter().map(|truth| of_mask(ints, truth, &mask));
-        let truths = truths.collect::<Result<Vec<_>, TablesError>>()?;
-        ints.renewed(&truths.iter().collect::<Vec<_>>())?;
-        Ok(truths)
+        Ok(Side { key: self.key(keys, &Mask::All)?, rest })
     }
 
     /// One number that combines all keys by which rows are ranked, the least first; rows that do
@@ -140,6 +118,65 @@ impl<S: IntegerScheme> Block<'_, S> {
             Mask::Some(mask) => self.ints.select(&mask, &x, none)?,
         })
     }
+}
+
+/// What rows are ranked by, of a block or about the border between two blocks.
+pub(crate) struct Side<C> {
+    /// The number that orders them.
+    key: Column<C>,
+    /// Which of them count, beside what public columns tell.
+    rest: Mask<C>,
+}
+
+/// What rows about the border between two blocks are ranked by; the first block is full. What is
+/// bootstrapped of it later leaves that of the blocks as it is.
+pub(crate) fn bordering<S: IntegerScheme>(
+    ints: &Integers<'_, S>,
+    first: &Side<S::Ciphertext>,
+    second: &Side<S::Ciphertext>,
+) -> Result<Side<S::Ciphertext>, TablesError> {
+    let rest = match (&first.rest, &second.rest) {
+        (Mask::Some(a), Mask::Some(b)) => Mask::Some(ints.bordering(&a.detached(), &b.detached())?),
+        (Mask::All, Mask::All) => Mask::All,
+        (Mask::None, Mask::None) => Mask::None,
+        _ => {
+            let problem = "a condition that the schema decides for one block alone".into();
+            return Err(TablesError::Data { problem });
+        }
+    };
+    Ok(Side { key: ints.bordering(&first.key.detached(), &second.key.detached())?, rest })
+}
+
+/// The truth values of all rankings of a pass together, as those of a ranking by itself, whose sets
+/// of rows are public. They are bootstrapped, so that what is computed of each set does not
+/// bootstrap its own.
+pub(crate) fn ranked_apart<S: IntegerScheme>(
+    ints: &Integers<'_, S>,
+    pick: Pick,
+    Side { key, rest }: &Side<S::Ciphertext>,
+    sets: &Sets,
+) -> Result<Vec<Column<S::Ciphertext>>, TablesError> {
+    let counted = match rest {
+        Mask::Some(rest) => Some(rest),
+        Mask::All | Mask::None => None,
+    };
+    let ranks = ints.ranks_in_sets(key, Order::Ascending, sets, counted)?;
+    let truths = match pick {
+        Pick::First(count) => vec![ints.lt(&ranks, count as u64)?],
+        Pick::Middle => {
+            let count = match counted {
+                Some(rest) => ints.counts_in_sets(rest, sets)?,
+                None => ints.set_sizes(sets)?,
+            };
+            let left = ints.sub(&count, &ints.mul_public(&ranks, 2)?)?;
+            ints.renewed(&[&left])?;
+            middle(ints, &left)?.into()
+        }
+    };
+    let truths = truths.into_iter().map(|truth| of_mask(ints, truth, rest));
+    let truths = truths.collect::<Result<Vec<_>, TablesError>>()?;
+    ints.renewed(&truths.iter().collect::<Vec<_>>())?;
+    Ok(truths)
 }
 
 /// The lower and the upper one in the middle of c rows, those of rank (c - 1) / 2 and c / 2, both

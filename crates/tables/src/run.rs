@@ -1,14 +1,11 @@
 //! Queries over encrypted columns.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use everlevel_integers::{
-    Accumulated, Column, Encoded, IntegerScheme, Integers, Sets, SumPlan, Type,
-};
+use everlevel_integers::{Accumulated, Column, Encoded, IntegerScheme, Integers, SumPlan, Type};
 
-use crate::apart::Pass;
+use crate::across::{Apart, Pretends};
 use crate::block::{Block, Reader};
 use crate::condition::Condition;
 use crate::error::TablesError;
@@ -16,6 +13,7 @@ use crate::kept::Kept;
 use crate::known::Known;
 use crate::layout::{Form, Layout};
 use crate::ordered::{self, Found};
+use crate::ranker::{Ranker, Readers};
 use crate::schema::Schema;
 use crate::starts::Starts;
 
@@ -40,8 +38,8 @@ pub struct Runner<'a, S: IntegerScheme> {
     reader: Option<&'a BlockReader<'a, S::Ciphertext>>,
     /// Whether the batch is the last one, with which least and greatest values are found.
     last: bool,
-    /// Whether columns are pretended, so that sets of rows that known columns tell apart are, too.
-    pretends: bool,
+    /// Ranks rows.
+    ranker: Ranker<'a, S>,
     blocks: usize,
     /// Whether a block was added and not skipped.
     added: bool,
@@ -76,7 +74,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
             starts: &TOP,
             reader: None,
             last: batch + 1 == layout.batches(),
-            pretends: false,
+            ranker: Ranker::new(ints, schema, layout),
             blocks: 0,
             added: false,
             sums: Accumulated::default(),
@@ -96,9 +94,27 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         Runner { reader: Some(reader), ..self }
     }
 
-    /// The same in a rehearsal without any rows.
-    pub(crate) fn pretending(self) -> Self {
-        Runner { pretends: true, ..self }
+    /// The same where rows of other blocks are ranked together with those of the block that is
+    /// added, in these sets of each pass.
+    pub(crate) fn beside(
+        mut self,
+        others: Readers<'a, S::Ciphertext>,
+        apart: Option<&'a [Apart]>,
+    ) -> Self {
+        self.ranker.others = Some(others);
+        self.ranker.apart = apart;
+        self
+    }
+
+    /// Lets the next blocks have these sets of rows, in a rehearsal without any rows.
+    pub(crate) fn pretend(&mut self, pretends: Pretends) {
+        self.ranker.pretends = Some(pretends);
+    }
+
+    /// Makes what stands for the ranks of blocks of this number of rows of which none is ranked, in
+    /// a rehearsal: all such blocks share it.
+    pub(crate) fn rank_none(&mut self, rows: usize) -> Result<(), TablesError> {
+        self.ranker.none(rows).map(drop)
     }
 
     /// Adds the sums over the next block of rows, or the rows that are listed. `columns` has a
@@ -106,8 +122,9 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
     ///
     /// # Errors
     /// [`TablesError::Data`] for columns of other bounds, or of another number of rows than the
-    /// next block of the table has; those of typed integers: missing keys, too little depth on a
-    /// server without bootstrapping.
+    /// next block of the table has, and where rows of several blocks are to be ranked, of which
+    /// [`EncryptedTable::run`](crate::EncryptedTable::run) reads what is needed; those of typed
+    /// integers: missing keys, too little depth on a server without bootstrapping.
     pub fn add(&mut self, columns: &[Column<S::Ciphertext>]) -> Result<(), TablesError> {
         self.add_known(columns, None)
     }
@@ -156,7 +173,6 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         if self.layout.orders() {
             ordered::check_server(self.ints)?;
         }
-        let apart = self.apart(known)?;
         // What is compared may be bootstrapped in place, and what is added up may not.
         let detached: Vec<_> = match self.layout.rankings.is_empty() {
             true => Vec::new(),
@@ -172,7 +188,7 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         let mut named = BTreeSet::new();
         let conditions = self.layout.filter.iter().chain(self.masks.iter().copied());
         conditions.for_each(|condition| condition.columns(&mut named));
-        self.rank(&mut block, &named, &apart, kept)?;
+        self.ranker.rank(number, &mut block, &named, known, kept, !self.last)?;
         let conditions = self.layout.filter.iter().chain(self.masks.iter().copied());
         block.together(conditions)?;
         let masks = self.masks.iter().map(|condition| block.column(condition));
@@ -216,69 +232,6 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         Ok(())
     }
 
-    /// The sets of rows of each pass of rankings, in the only block.
-    fn apart(&self, known: Option<&Known<'_, S::Ciphertext>>) -> Result<Vec<Sets>, TablesError> {
-        let Layout { passes, rankings, room, .. } = self.layout;
-        let sets = |pass: &Pass| match known {
-            _ if self.pretends => pass.pretended(room.rows, room.columns),
-            Some(known) => pass.rows(rankings, known),
-            None => Err(TablesError::Data {
-                problem: "public columns tell apart which rows are ranked, and none are known"
-                    .into(),
-            }),
-        };
-        passes.iter().map(sets).collect()
-    }
-
-    /// Adds the truth values of the rankings to the columns of a block, as far as they are named.
-    fn rank(
-        &self,
-        block: &mut Block<'_, S>,
-        named: &BTreeSet<usize>,
-        apart: &[Sets],
-        kept: &mut Option<Kept<S::Ciphertext>>,
-    ) -> Result<(), TablesError> {
-        let (ints, Layout { passes, rankings, .. }) = (self.ints, self.layout);
-        let mut ranked: HashMap<usize, Vec<Column<S::Ciphertext>>> = HashMap::new();
-        for (number, ranking) in rankings.iter().enumerate() {
-            let places = block.columns.len()..block.columns.len() + ranking.columns();
-            if named.range(places.clone()).next().is_none() {
-                // Another batch takes it: here it keeps the place.
-                let place = block.columns[0].clone();
-                block.columns.extend(std::iter::repeat_n(place, places.len()));
-                continue;
-            }
-            let of_pass = |(pass, all): (usize, &Pass)| {
-                let set = all.rankings.iter().position(|ranking| *ranking == number)?;
-                Some((pass, set))
-            };
-            let Some((pass, set)) = passes.iter().enumerate().find_map(of_pass) else {
-                let truths = block.ranked(ranking)?;
-                block.columns.extend(truths);
-                continue;
-            };
-            let truths = match ranked.entry(pass) {
-                Entry::Occupied(found) => found.into_mut(),
-                Entry::Vacant(new) => {
-                    let known = kept.as_ref().and_then(|kept| kept.ranked(pass));
-                    let truths = match known {
-                        Some(truths) => truths,
-                        None => block.ranked_apart(&passes[pass], rankings, &apart[pass])?,
-                    };
-                    if let Some(kept) = kept.as_mut().filter(|_| !self.last) {
-                        kept.put_ranked(pass, &truths);
-                    }
-                    new.insert(truths)
-                }
-            };
-            let own: Vec<bool> = apart[pass].of().iter().map(|of| *of == Some(set)).collect();
-            for truth in truths.iter() {
-                block.columns.push(ints.only(truth, &own)?);
-            }
-        }
-        Ok(())
-    }
-
     /// Skips the next block if its known columns decide that none of its rows meets the condition.
     /// The last block is never skipped: its unused slots are subtracted, so it has to be added.
     ///
@@ -286,7 +239,12 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// Those of the scheme.
     pub(crate) fn pass(&mut self, known: &Known<'_, S::Ciphertext>) -> Result<bool, TablesError> {
         let last = self.blocks + 1 >= self.layout.block_count();
-        let filter = self.layout.filter.as_ref().filter(|_| !last && !self.layout.is_empty());
+        // Which of the rows come first says no known column.
+        let filter = match (&self.layout.form, self.layout.rankings.first()) {
+            (Form::Rows(_), Some(ranking)) => Some(&ranking.when),
+            _ => self.layout.filter.as_ref(),
+        };
+        let filter = filter.filter(|_| !last && !self.layout.is_empty());
         let Some(filter) = filter.filter(|filter| known.rules_out(filter)) else {
             return Ok(false);
         };

@@ -117,3 +117,75 @@ fn sets_that_do_not_fit_are_refused() {
     let found = leveled.integers().ranks_in_sets(&x, Order::Ascending, &sets, None);
     assert_eq!(code(found), "circuit.no-bootstrapping");
 }
+
+/// The rows of two blocks about the border between them, in both rows of slots, against plain
+/// ranks of the rows in their order.
+#[test]
+fn entries_across_a_border_are_ranked() {
+    let bench = Bench::new(SET);
+    let (ints, slots) = (bench.integers(), bench.params.slots());
+    let (kind, behind) = (Type::I16, 90);
+    let n = slots + behind;
+    let xs: Vec<i128> = values(kind, n, 3).into_iter().map(|x| x % 40).collect();
+    let counts: Vec<i128> = (0..n).map(|i| i128::from(i % 5 != 1 && i % 7 != 2)).collect();
+    // Sets of both blocks, side by side and with others between their entries.
+    let set = |i: usize| match i.checked_sub(slots - 37) {
+        Some(place @ 0..60) if place % 4 < 3 => Some(place % 4 / 2),
+        _ => None,
+    };
+    let of: Vec<Option<usize>> = (0..n).map(set).collect();
+    let at = |slot: usize| if slot < slots / 2 { slots + slot } else { slot };
+    let turned = (0..slots).map(|slot| of.get(at(slot)).copied().flatten()).collect();
+    let sets = Sets::across_border(turned, 60).unwrap();
+    let both = |entries: &[i128], kind: Type| {
+        let first = bench.encrypt(&entries[..slots], kind);
+        let second = bench.encrypt(&entries[slots..], kind);
+        ints.bordering(&first, &second).unwrap()
+    };
+    let (x, counted) = (both(&xs, kind), both(&counts, Type::Bool));
+    let seen = |found: &everlevel_integers::Column<_>| {
+        let found = bench.decrypt(found);
+        let at = |row: usize| if row < slots { found[row] } else { found[row - slots] };
+        (slots / 2..n).map(at).collect::<Vec<i128>>()
+    };
+    let rows = slots / 2..n;
+    for order in [Order::Ascending, Order::Descending] {
+        let found = seen(&ints.ranks_in_sets(&x, order, &sets, None).unwrap());
+        assert_eq!(found, ranks(&xs, order, &of, &vec![1; n])[rows.clone()], "{order:?}");
+        let found = seen(&ints.ranks_in_sets(&x, order, &sets, Some(&counted)).unwrap());
+        assert_eq!(found, ranks(&xs, order, &of, &counts)[rows.clone()], "{order:?}");
+    }
+    let size = |i: usize, counts: &[i128]| match of[i] {
+        None => 0,
+        set => (0..n).filter(|j| of[*j] == set).map(|j| counts[j]).sum::<i128>(),
+    };
+    let sizes = |counts: &[i128]| rows.clone().map(|i| size(i, counts)).collect::<Vec<_>>();
+    assert_eq!(seen(&ints.counts_in_sets(&counted, &sets).unwrap()), sizes(&counts));
+    assert_eq!(seen(&ints.set_sizes(&sets).unwrap()), sizes(&vec![1; n]));
+    // The first entries of a column that has more of them.
+    let chosen: Vec<bool> = (0..behind).map(|i| of[slots + i] == Some(0)).collect();
+    let only = ints.only_of_first(&counted, &chosen).unwrap();
+    let expected = counts[slots..].iter().zip(&chosen).map(|(bit, own)| bit * i128::from(*own));
+    assert_eq!(bench.decrypt(&only), expected.collect::<Vec<_>>());
+    assert_eq!(bench.decrypt(&ints.none_of(7).unwrap()), [0; 7]);
+}
+
+#[test]
+fn columns_that_do_not_meet_are_refused() {
+    let bench = Bench::new(SET);
+    let (ints, slots) = (bench.integers(), bench.params.slots());
+    let code = |found: Result<_, everlevel_integers::IntegersError>| {
+        found.map(|_: everlevel_integers::Column<_>| ()).unwrap_err().code()
+    };
+    let (all, few) = (bench.encrypt(&vec![1; slots], Type::U8), bench.encrypt(&[1; 9], Type::U8));
+    assert!(ints.bordering(&all, &few).is_ok());
+    assert_eq!(code(ints.bordering(&few, &all)), "integers.length");
+    let other = bench.encrypt(&[1; 9], Type::U16);
+    assert_eq!(code(ints.bordering(&all, &other)), "integers.parts");
+    let bits = bench.encrypt(&[1; 9], Type::Bool);
+    assert_eq!(code(ints.only_of_first(&bits, &[true; 10])), "integers.length");
+    // The ends of a shorter column are no neighbors.
+    let sets = Sets::across_border(vec![Some(0); 9], 9).unwrap();
+    let found = ints.ranks_in_sets(&few, Order::Ascending, &sets, None);
+    assert_eq!(code(found), "integers.length");
+}

@@ -16,6 +16,7 @@ use crate::error::TablesError;
 use crate::kept::{Kept, KeptColumns};
 use crate::known::Known;
 use crate::plan::Plan;
+use crate::ranker;
 use crate::run::Runner;
 use crate::starts::{Cancelled, Starts};
 use crate::stored::constants::Constants;
@@ -115,6 +116,17 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
         place.checked_sub(width).map(|k| (i, EncryptedConstant::new(bound[k].clone())))
     };
     let bound_at: BTreeMap<_, _> = places.filter_map(constant).collect();
+    // Rows that cannot be ranked are refused before anything is computed.
+    let codes = |block: usize, i: usize| -> Result<Option<Vec<i128>>, TablesError> {
+        if needed[i] >= width || !table.knows(needed[i]) {
+            return Ok(None);
+        }
+        Ok(match table.cells(block, needed[i])? {
+            Cells::Known(codes) => Some(codes.into_owned()),
+            Cells::Encrypted(_) => None,
+        })
+    };
+    let apart = ranker::apart(&layout, &codes, needed.len(), &bound_at)?;
     // Noise of comparisons with a table in the clear depends on the table.
     let fields = plan.schema().fields();
     let clear = |place: &usize| table.knows(*place) && !fields[*place].is_public();
@@ -149,7 +161,7 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     let mut kept = Some(kept);
     for batch in 0..layout.batches() {
         let runner = Runner::new(ints, &schema, &layout, batch).beginning(&starts);
-        let mut runner = runner.reading(&read);
+        let mut runner = runner.reading(&read).beside((&read, &codes), Some(&apart));
         for (block, rows) in lengths.iter().copied().enumerate() {
             if !range.contains(&block) {
                 runner.skip();

@@ -10,6 +10,7 @@ use everlevel_integers::{Column, Encoded, ciphertext_bytes, no_op_session};
 use everlevel_scheme::SchemeError;
 use serde::Serialize;
 
+use crate::across::Pretends;
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::kept::Kept;
@@ -98,6 +99,49 @@ pub(crate) fn pretended<C>(
         encoded.encrypt(|_| Ok(encrypt(zero, field)?))
     };
     schema.fields().iter().map(column).collect()
+}
+
+/// The only column of some.
+pub(crate) fn first<C>(columns: Vec<Column<C>>) -> Result<Column<C>, TablesError> {
+    let missing = || TablesError::Data { problem: "no column is pretended".into() };
+    columns.into_iter().next().ok_or_else(missing)
+}
+
+/// A block that is rehearsed for some blocks that take the same.
+struct Sample {
+    times: usize,
+    /// The sets of rows that it has.
+    pretends: Pretends,
+}
+
+/// The blocks that are rehearsed to count what all take.
+///
+/// All full blocks take the same, but for what is compared with the blocks before. Of rankings each
+/// set takes those of one block or of one border at most, so that few sets are in as few blocks.
+fn samples(layout: &Layout) -> Vec<Sample> {
+    let blocks = layout.block_count();
+    let sample = |times: usize, within: bool, before: bool, after: bool| Sample {
+        times,
+        pretends: Pretends { within, before, after },
+    };
+    let Some(sets) = layout.passes.iter().map(|pass| pass.rankings.len()).max() else {
+        let again = if layout.extremes() > 0 { blocks.saturating_sub(1) } else { 0 };
+        let mut all = vec![sample(blocks - again, true, true, true)];
+        all.extend((again > 0).then(|| sample(again, true, true, true)));
+        return all;
+    };
+    let ranked = blocks.min(sets);
+    let crossed = ranked > 1;
+    let mut all = vec![sample(1, true, false, crossed)];
+    if ranked < blocks {
+        all.push(sample(ranked - 1, true, crossed, crossed));
+        all.push(sample(blocks - ranked, false, false, false));
+    } else {
+        all.push(sample(blocks.saturating_sub(2), true, crossed, crossed));
+        all.push(sample(usize::from(blocks > 1), true, crossed, false));
+    }
+    all.retain(|sample| sample.times > 0);
+    all
 }
 
 /// The least codes of each column of a schema, for `rows` rows.
@@ -197,22 +241,36 @@ impl Plan {
         let ints = Integers::new(&session, params)?;
         let starts = self.starts(params, rows, &ints.plans(), Some(&cancelled))?;
         let layout = layout.deciding(starts.by_digits());
-        let table = |length: usize| {
-            pretended(params, &schema, length, |zero, field| match field.is_public() {
+        let of_columns = |schema: &Schema, length: usize| {
+            pretended(params, schema, length, |zero, field| match field.is_public() {
                 true => scheme.transparent(zero),
                 false => scheme.encrypt_at(zero, field.level(params)),
             })
         };
+        let rows_of = |block: usize| layout.blocks().nth(block).unwrap_or(1);
+        let column =
+            |block: usize, place: usize| first(of_columns(&schema.at([place]), rows_of(block))?);
+        let codes = |block: usize, place: usize| -> Result<Option<Vec<i128>>, TablesError> {
+            let field = &schema.fields()[place];
+            Ok(field.is_public().then(|| vec![field.bounds().0; rows_of(block)]))
+        };
         let model = TimeModel::typical(params.degree());
-        let (ones, others) = (blocks.min(1), blocks.saturating_sub(1));
         let (mut products, mut key_switches, mut refreshes, mut seconds) = (0, 0, 0, 0.0);
         let (mut columns, mut answer) = (Vec::new(), Vec::new());
         let mut kept = Some(Kept::new(&layout));
         for batch in 0..layout.batches() {
             let runner = Runner::new(&ints, &schema, &layout, batch).beginning(&starts);
-            let mut runner = runner.pretending();
+            let mut runner = runner.beside((&column, &codes), None);
+            let mut count = |times: usize, cost: Cost, refreshed: usize| {
+                products += cost.products * times as u64;
+                key_switches += cost.key_switches * times as u64;
+                refreshes += refreshed * times;
+                seconds += model.seconds(&cost) * times as f64;
+            };
             // What a block takes, and how many of its ciphertexts are bootstrapped.
-            let mut add = |columns: &[Column<_>], length: usize| -> Result<_, TablesError> {
+            for (i, Sample { times, pretends }) in samples(&layout).into_iter().enumerate() {
+                let length = rows_of(i);
+                columns = of_columns(&schema, length)?;
                 let least = least(&schema, length);
                 let fields = schema.fields().iter().zip(&least);
                 let known = fields.map(|(field, codes)| field.is_public().then_some(&codes[..]));
@@ -220,32 +278,19 @@ impl Plan {
                 let known = Known { columns: known.collect(), constants, rows: length };
                 let any = known.columns.iter().any(Option::is_some);
                 let (before, refreshed) = (scheme.cost(), session.bootstraps());
-                runner.add_keeping(columns, any.then_some(&known), &mut kept)?;
-                Ok((scheme.cost() - before, session.bootstraps() - refreshed))
-            };
-            let length = rows.clamp(1, params.slots());
-            columns = table(length)?;
-            let first = add(&columns, length)?;
-            // All full blocks take the same, but for what is compared with the blocks before.
-            let second = layout.blocks().nth(1).filter(|_| layout.extremes() > 0);
-            let (block, again) = match second {
-                Some(length) => add(&table(length)?, length)?,
-                None => first,
-            };
-            let (first, refreshed) = first;
-            let (before, sofar) = (scheme.cost(), session.bootstraps());
+                runner.pretend(pretends);
+                if pretends.is_empty() {
+                    runner.rank_none(length)?;
+                    count(1, scheme.cost() - before, session.bootstraps() - refreshed);
+                }
+                let (before, refreshed) = (scheme.cost(), session.bootstraps());
+                runner.add_keeping(&columns, any.then_some(&known), &mut kept)?;
+                count(times, scheme.cost() - before, session.bootstraps() - refreshed);
+            }
+            let (before, refreshed) = (scheme.cost(), session.bootstraps());
             runner.skip_rest();
             answer.extend(runner.finish()?);
-            let end = scheme.cost() - before;
-            let all = |of: fn(&Cost) -> u64| {
-                of(&first) * ones as u64 + of(&block) * others as u64 + of(&end)
-            };
-            products += all(|cost| cost.products);
-            key_switches += all(|cost| cost.key_switches);
-            refreshes += refreshed * ones + again * others + session.bootstraps() - sofar;
-            seconds += model.seconds(&first) * ones as f64
-                + model.seconds(&block) * others as f64
-                + model.seconds(&end);
+            count(1, scheme.cost() - before, session.bootstraps() - refreshed);
         }
         let top = params.chain().top();
         let width = self.schema().fields().len();
@@ -266,8 +311,8 @@ impl Plan {
         let bytes = |x| Ok(ciphertext_bytes(params, scheme.level(&lowest(&*scheme, x)?)));
         let result_bytes = answer.iter().map(bytes).sum::<Result<u64, TablesError>>()?;
         // Of rows each block has as many.
-        let times = layout.ciphertexts() / answer.len().max(1);
-        let result_bytes = result_bytes * times as u64;
+        let all = layout.ciphertexts() as u64;
+        let result_bytes = result_bytes * all / answer.len().max(1) as u64;
         let cost = PlanCost {
             ciphertexts: read * blocks,
             levels: if refreshes > 0 { top.0 } else { top.0 - reached.0 },

@@ -79,11 +79,19 @@ impl Plan {
         };
         // Groups of rows that public columns tell apart are ranked as far as these reach.
         let apart = !self.layout(params, rows)?.1.passes.is_empty();
+        let borders = match rows > params.slots() {
+            true => {
+                "; in each block, as far as there are groups for it, it is that of a group across \
+                 the border of the block, too: such groups are compared by themselves, which takes \
+                 as much as all others of a block, and nothing where no group lies in two blocks"
+            }
+            false => "",
+        };
         let counted = apart.then(|| {
             format!(
                 "the cost is that of groups of {MOST_RANKED} rows in sequence, the most that are \
                  ranked: of rows that are nearer to each other fewer are compared, and a server \
-                 refuses a table in which rows of a group are further apart"
+                 refuses a table in which rows of a group are further apart{borders}"
             )
         });
         let mut indexes = query.index_columns(schema).into_iter().filter(|_| !by_digits);
@@ -170,7 +178,8 @@ fn of_rows(public: &[String], passes_over: bool, apart: bool) -> String {
         ""
     };
     let apart = if apart {
-        "; how far apart the rows of a group are the time of the answer shows to others"
+        "; how far apart the rows of a group are, and which blocks have some, the time of the \
+         answer shows to others"
     } else {
         ""
     };

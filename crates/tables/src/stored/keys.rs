@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use everlevel::lab::{Bootstrappable, Bootstrapper, NoOp, Session};
 use everlevel::{Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
-use everlevel_integers::{EncryptedConstant, TablePlans};
+use everlevel_integers::{Column, EncryptedConstant, TablePlans};
 
+use crate::across::Pretends;
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::kept::Kept;
@@ -13,7 +14,7 @@ use crate::known::Known;
 use crate::plan::Plan;
 use crate::run::Runner;
 use crate::starts::Starts;
-use crate::stored::cost::{least, pretended};
+use crate::stored::cost::{first, least, pretended};
 use crate::stored::start::leasts;
 
 /// Whether the error means that a server with bootstrapping could compute it, but one without could
@@ -158,30 +159,43 @@ impl Plan {
         let places = needed.iter().zip(&constants).enumerate();
         let bound = places.filter(|(_, (place, _))| **place >= width);
         let bound = bound.map(|(i, (_, x))| (i, EncryptedConstant::new(x.clone()))).collect();
+        let places: Vec<usize> = needed.iter().copied().collect();
+        let rows_of = |block: usize| layout.blocks().nth(block).unwrap_or(1);
+        let all = of.table == Encryption::None;
+        let knows = |i: usize| places[i] < width && (all || schema.fields()[i].is_public());
+        let of_table = |zero: &Plaintext, field: &Field| match field.is_public() {
+            true => encrypt(zero, field, Encryption::None),
+            false => encrypt(zero, field, of.table),
+        };
+        let column = |block: usize, i: usize| -> Result<Column<_>, TablesError> {
+            if places[i] >= width {
+                return Ok(ints.shortened(&constants[i], rows_of(block))?);
+            }
+            first(pretended(params, &schema.at([i]), rows_of(block), &of_table)?)
+        };
+        let codes = |block: usize, i: usize| -> Result<Option<Vec<i128>>, TablesError> {
+            Ok(knows(i).then(|| vec![schema.fields()[i].bounds().0; rows_of(block)]))
+        };
         // Blocks between the second one and the last take what the second one does.
         let count = layout.block_count();
         let mut kept = Some(Kept::new(&layout));
         for batch in 0..layout.batches() {
             let runner = Runner::new(&ints, &schema, &layout, batch).beginning(starts);
-            let mut runner = runner.pretending();
+            let mut runner = runner.beside((&column, &codes), None);
+            runner.pretend(Pretends::ALL);
             for (block, rows) in layout.blocks().enumerate() {
                 if (2..count.saturating_sub(1)).contains(&block) {
                     runner.skip();
                     continue;
                 }
-                let (least, all) = (least(&schema, rows), of.table == Encryption::None);
-                let mut columns: Vec<Option<&[i128]>> = Vec::with_capacity(needed.len());
-                for ((place, codes), field) in needed.iter().zip(&least).zip(schema.fields()) {
-                    columns.push((*place < width && (all || field.is_public())).then_some(codes));
-                }
-                let known = Known { columns, constants: &bound, rows };
+                let least = least(&schema, rows);
+                let least =
+                    least.iter().enumerate().map(|(i, codes)| knows(i).then_some(&codes[..]));
+                let known = Known { columns: least.collect(), constants: &bound, rows };
                 let any = known.columns.iter().any(Option::is_some);
                 let known = any.then_some(&known);
-                let table = pretended(params, &schema, rows, |x, field| match field.is_public() {
-                    true => encrypt(x, field, Encryption::None),
-                    false => encrypt(x, field, of.table),
-                })?;
-                let columns = needed.iter().zip(table.into_iter().zip(&constants));
+                let table = pretended(params, &schema, rows, &of_table)?;
+                let columns = places.iter().zip(table.into_iter().zip(&constants));
                 let columns = columns.map(|(place, (column, constant))| match *place < width {
                     true => Ok(column),
                     false => ints.shortened(constant, rows),

@@ -8,12 +8,12 @@ use crate::roles::{PARTIES, code, quiet};
 
 const SET: &str = "insecure_bgv-65537-n11";
 
-fn toy() -> Params {
+pub(crate) fn toy() -> Params {
     Params::named(SET, OptIn::InsecureResearch).unwrap()
 }
 
 /// Wards from 0 to `wards` - 1 and a year, which are public, and what is encrypted.
-fn schema(wards: usize) -> Schema {
+pub(crate) fn schema(wards: usize) -> Schema {
     let text = format!(
         r#"{{"columns": [
             {{"name": "ward", "type": "integer", "low": 0, "high": {}, "public": true}},
@@ -27,7 +27,7 @@ fn schema(wards: usize) -> Schema {
 }
 
 /// A table of these wards, row by row.
-fn table(schema: &Schema, wards: &[i128]) -> Data {
+pub(crate) fn table(schema: &Schema, wards: &[i128]) -> Data {
     let column = |of: fn(i128) -> i128| (0..wards.len() as i128).map(of).collect::<Vec<_>>();
     let columns = vec![
         wards.to_vec(),
@@ -39,12 +39,12 @@ fn table(schema: &Schema, wards: &[i128]) -> Data {
     Data::from_columns(columns, schema).unwrap()
 }
 
-fn ordered(text: &str, schema: &Schema) -> Plan {
+pub(crate) fn ordered(text: &str, schema: &Schema) -> Plan {
     Plan::ordered(text, schema, OrderedBy::Server).unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
 /// By the operations of a server, compared with the answer in the clear.
-fn check(text: &str, schema: &Schema, data: &Data) -> Answer {
+pub(crate) fn check(text: &str, schema: &Schema, data: &Data) -> Answer {
     let plan = ordered(text, schema);
     let found = plan.rehearse(&toy(), data, &[]).unwrap_or_else(|e| panic!("{text}: {e}"));
     let listed = Plan::new(text, schema).unwrap();
@@ -154,14 +154,16 @@ fn rows_of_a_group_that_are_far_apart_are_refused() {
     let told = refused((0..150).map(|row| i128::from(row > 128)).collect());
     assert!(told.contains("rows 0 and 128"), "{told}");
 
-    // As soon as the number of rows is known: more than a block has, and without public columns.
+    // As soon as the number of rows is known: without public columns.
     let params = PARTIES.client.params();
     for (text, rows, fits) in [
         (text, 2_048, true),
-        (text, 2_049, false),
+        (text, 2_049, true),
+        (text, 20_000, true),
         ("select insured, median(cost) from t group by insured", 128, true),
         ("select insured, median(cost) from t group by insured", 129, false),
         ("select cost from t where ward = 3 order by cost limit 2", 2_048, true),
+        ("select cost from t where ward = 3 order by cost limit 2", 5_000, true),
         ("select cost from t where insured order by cost limit 2", 129, false),
         ("select cost from t where ward = 3 or insured order by cost limit 2", 129, false),
     ] {
@@ -169,6 +171,18 @@ fn rows_of_a_group_that_are_far_apart_are_refused() {
         assert_eq!(found.is_ok(), fits, "{text} {rows}");
         if !fits {
             assert_eq!(code(found), "table.unsupported");
+        }
+    }
+    // Sets whose rows or blocks have too few slots for a group and its neighbors.
+    let few =
+        |slots: usize| Params::named(&format!("{SET}-s{slots}"), OptIn::InsecureResearch).unwrap();
+    let single = ordered("select median(cost) from t where ward = 3", &schema);
+    for (slots, rows, fits) in [(128, 128, true), (128, 129, false), (256, 300, true)] {
+        let found = single.check_rows(&few(slots), rows);
+        assert_eq!(found.is_ok(), fits, "{slots} {rows}");
+        if let Err(error) = found {
+            assert_eq!(error.code(), "table.unsupported", "{error}");
+            assert!(error.to_string().contains("at least 256 slots"), "{error}");
         }
     }
 }

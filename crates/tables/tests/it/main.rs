@@ -2,6 +2,7 @@
 
 mod answers;
 mod apart;
+mod apart_blocks;
 mod ask_random;
 mod ask_sql;
 mod batches;
