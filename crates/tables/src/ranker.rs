@@ -85,6 +85,9 @@ pub(crate) fn apart<C>(
     Ok(finders.into_iter().map(Finder::found).collect())
 }
 
+/// Truth values of each set of a pass.
+type Truths<C> = Vec<Column<C>>;
+
 /// Ranks the rows of a table, block by block.
 pub(crate) struct Ranker<'a, S: IntegerScheme> {
     ints: &'a Integers<'a, S>,
@@ -102,7 +105,7 @@ pub(crate) struct Ranker<'a, S: IntegerScheme> {
     /// the number of the block.
     sides: HashMap<usize, (usize, Side<S::Ciphertext>)>,
     /// The truth values about the border behind a block, by passes, with the number of the block.
-    borders: HashMap<usize, (usize, Vec<Column<S::Ciphertext>>)>,
+    borders: HashMap<usize, (usize, Truths<S::Ciphertext>)>,
     /// Truth values 0 for all rows of a block.
     none: Option<Column<S::Ciphertext>>,
 }

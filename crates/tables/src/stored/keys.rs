@@ -171,7 +171,7 @@ impl Plan {
             if places[i] >= width {
                 return Ok(ints.shortened(&constants[i], rows_of(block))?);
             }
-            first(pretended(params, &schema.at([i]), rows_of(block), &of_table)?)
+            first(pretended(params, &schema.at([i]), rows_of(block), of_table)?)
         };
         let codes = |block: usize, i: usize| -> Result<Option<Vec<i128>>, TablesError> {
             Ok(knows(i).then(|| vec![schema.fields()[i].bounds().0; rows_of(block)]))
@@ -194,7 +194,7 @@ impl Plan {
                 let known = Known { columns: least.collect(), constants: &bound, rows };
                 let any = known.columns.iter().any(Option::is_some);
                 let known = any.then_some(&known);
-                let table = pretended(params, &schema, rows, &of_table)?;
+                let table = pretended(params, &schema, rows, of_table)?;
                 let columns = places.iter().zip(table.into_iter().zip(&constants));
                 let columns = columns.map(|(place, (column, constant))| match *place < width {
                     true => Ok(column),
