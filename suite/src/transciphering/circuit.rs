@@ -50,7 +50,7 @@ impl<S: ExactScheme> Decryption<S> {
         let lowered = |(key, level): (&S::Ciphertext, &Level)| {
             Ok(vec![scheme.mod_switch_to(key, scheme.level(key).min(*level))?])
         };
-        let keys = uploaded.iter().zip(levels).map(lowered);
+        let keys = uploaded.par_iter().zip(levels).map(lowered);
         Ok(RoundKeys::new(KeySize::Aes128, keys.collect::<Result<_, SchemeError>>()?)?)
     }
 
