@@ -34,7 +34,7 @@ impl<S: ExactScheme> Decryption<S> {
         let direction = workload.mode(&[0; BLOCK])?.direction();
         let shared = workload.shares_rounds().then(|| SharedRounds::new(scheme, top));
         Ok(Decryption {
-            aes: Packed::new(scheme, top)?,
+            aes: Packed::in_direction(scheme, top, direction)?,
             cipher: Cipher::new(KeySize::Aes128, direction),
             shared: shared.transpose()?,
         })

@@ -125,7 +125,8 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
         let blocks = placement.states_of(&mode, &data)?;
         Ok::<_, SuiteError>((packed, mode, blocks, levels))
     })?;
-    let decryption = steps.time("Plan", || Decryption::new(&evaluator, top, &workload))?;
+    let decryption =
+        steps.time("Plan", || in_pool(|| Decryption::new(&evaluator, top, &workload)))?;
     steps.time("Load keys", || {
         evaluator.keys().preload(&decryption_keys(&params, &workload, &levels)?)?;
         Ok::<_, SuiteError>(())
