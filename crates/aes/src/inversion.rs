@@ -2,6 +2,7 @@
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{DiagonalValues, ExactScheme, Level, NextUse};
+use rayon::prelude::*;
 
 use crate::embedding::ByteEmbedding;
 use crate::error::AesError;
@@ -78,7 +79,7 @@ impl Conjugations {
 pub(crate) struct ByteMap<S: ExactScheme>([Vec<S::Diagonal>; 2]);
 
 impl<S: ExactScheme> ByteMap<S> {
-    /// Prepares 8 plaintexts for ciphertexts at `level` or below.
+    /// Prepares 8 plaintexts for ciphertexts at `level` or below, in parallel.
     ///
     /// # Errors
     /// Those of the scheme.
@@ -89,17 +90,17 @@ impl<S: ExactScheme> ByteMap<S> {
         level: Level,
     ) -> Result<Self, AesError> {
         let places = scheme.slot_shape().carrier_slots();
-        let half = |bytes: &[u8]| {
-            let diagonal = |byte: &u8| {
-                let values = embedding.element(*byte).repeat(places);
-                scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
-            };
-            bytes.iter().map(diagonal).collect::<Result<Vec<_>, _>>()
+        let diagonal = |byte: &u8| {
+            let values = embedding.element(*byte).repeat(places);
+            scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
         };
         // σ has order 8 on bytes.
         let moved = |byte: u8| (0..4).fold(byte, |y, _| mul(y, y));
         let [low, high] = [&coefficients[..4], &coefficients[4..]];
-        let high: Vec<u8> = high.iter().map(|&c| moved(c)).collect();
-        Ok(ByteMap([half(low)?, half(&high)?]))
+        let high = high.iter().map(|&c| moved(c));
+        let bytes: Vec<u8> = low.iter().copied().chain(high).collect();
+        let mut low = bytes.par_iter().map(diagonal).collect::<Result<Vec<_>, _>>()?;
+        let high = low.split_off(4);
+        Ok(ByteMap([low, high]))
     }
 }

@@ -2,9 +2,11 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{ExactScheme, Level, NextUse, Plaintext};
+use rayon::prelude::*;
 
 use crate::embedding::ByteEmbedding;
 use crate::error::AesError;
@@ -28,8 +30,12 @@ use crate::round::{Direction, Round};
 pub struct Packed<S: ExactScheme> {
     layout: Layout,
     conjugations: Conjugations,
-    encryption: Layer<S>,
-    decryption: Layer<S>,
+    embedding: ByteEmbedding,
+    line: Line,
+    /// What layers are prepared for.
+    level: Level,
+    /// Those of encryption and of decryption, once they are prepared.
+    layers: [OnceLock<Layer<S>>; 2],
 }
 
 /// ShiftRows and then MixColumns, or InvMixColumns and then InvShiftRows, along the line.
@@ -71,7 +77,7 @@ impl<S: ExactScheme> Mixing<S> {
             Ok((k, scheme.diagonal(&values, 1, level)?))
         };
         let factors = BTreeSet::from([1, matrix[0], matrix[1], matrix[2], matrix[3]]);
-        let multiples = factors.into_iter().map(multiple).collect::<Result<_, AesError>>()?;
+        let multiples = factors.into_par_iter().map(multiple).collect::<Result<_, AesError>>()?;
         Ok(Mixing { babies, giant, matrix, multiples })
     }
 
@@ -147,22 +153,57 @@ impl<S: ExactScheme> Layer<S> {
 }
 
 impl<S: ExactScheme> Packed<S> {
-    /// Prepares 26 plaintexts for ciphertexts at `level` or below.
+    /// Prepares 26 plaintexts for ciphertexts at `level` or below, in parallel: those of both
+    /// directions.
     ///
     /// # Errors
     /// [`AesError::NoLine`] for slots without a good dimension of 16 ahead of the last one, those
     /// of [`ByteEmbedding::new`] and of the scheme.
     pub fn new(scheme: &S, level: Level) -> Result<Self, AesError> {
+        let aes = Self::unprepared(scheme, level)?;
+        let prepare = |direction| aes.layer(scheme, direction).map(|_| ());
+        let (encryption, decryption) =
+            rayon::join(|| prepare(Direction::Encrypt), || prepare(Direction::Decrypt));
+        encryption.and(decryption)?;
+        Ok(aes)
+    }
+
+    /// Prepares the plaintexts of one direction, in parallel: 12 for encryption, 14 for decryption.
+    /// Those of the other one are prepared when they are needed first, by each thread that needs
+    /// them then.
+    ///
+    /// # Errors
+    /// As [`Packed::new`]; those of the scheme also where the other direction is used first.
+    pub fn in_direction(scheme: &S, level: Level, direction: Direction) -> Result<Self, AesError> {
+        let aes = Self::unprepared(scheme, level)?;
+        aes.layer(scheme, direction)?;
+        Ok(aes)
+    }
+
+    fn unprepared(scheme: &S, level: Level) -> Result<Self, AesError> {
         let shape = scheme.slot_shape();
-        let (embedding, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
-        let layer = |direction| Layer::new(scheme, &embedding, &line, level, direction);
-        let (encryption, decryption) = (layer(Direction::Encrypt)?, layer(Direction::Decrypt)?);
         Ok(Packed {
             layout: Layout::packed(shape)?,
             conjugations: Conjugations::new(shape),
-            encryption,
-            decryption,
+            embedding: ByteEmbedding::new(shape)?,
+            line: Line::of(shape)?,
+            level,
+            layers: [OnceLock::new(), OnceLock::new()],
         })
+    }
+
+    /// What lies between the inversions of a direction.
+    fn layer(&self, scheme: &S, direction: Direction) -> Result<&Layer<S>, AesError> {
+        let [encryption, decryption] = &self.layers;
+        let held = match direction {
+            Direction::Encrypt => encryption,
+            Direction::Decrypt => decryption,
+        };
+        if let Some(layer) = held.get() {
+            return Ok(layer);
+        }
+        let made = Layer::new(scheme, &self.embedding, &self.line, self.level, direction)?;
+        Ok(held.get_or_init(|| made))
     }
 
     /// SubBytes on a state: depth 3.
@@ -170,7 +211,8 @@ impl<S: ExactScheme> Packed<S> {
     /// # Errors
     /// Those of the scheme.
     pub fn sub_bytes(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, AesError> {
-        Ok(scheme.add_plain(&self.substituted(scheme, x)?, &self.encryption.constant)?)
+        let layer = self.layer(scheme, Direction::Encrypt)?;
+        Ok(scheme.add_plain(&self.substituted(scheme, x)?, &layer.constant)?)
     }
 
     /// SubBytes without its constant.
@@ -179,7 +221,8 @@ impl<S: ExactScheme> Packed<S> {
         scheme: &S,
         x: &S::Ciphertext,
     ) -> Result<S::Ciphertext, AesError> {
-        self.linear(scheme, &self.encryption, &self.conjugations.inverse(scheme, x)?)
+        let layer = self.layer(scheme, Direction::Encrypt)?;
+        self.linear(scheme, layer, &self.conjugations.inverse(scheme, x)?)
     }
 
     /// The images of which ShiftRows and MixColumns of encryption are sums.
@@ -188,7 +231,7 @@ impl<S: ExactScheme> Packed<S> {
         scheme: &S,
         x: &S::Ciphertext,
     ) -> Result<Vec<S::Extended>, AesError> {
-        Ok(scheme.hoist(x, &self.encryption.mixing.babies)?)
+        Ok(scheme.hoist(x, &self.layer(scheme, Direction::Encrypt)?.mixing.babies)?)
     }
 
     /// ShiftRows and MixColumns of what [`Packed::substituted`] made, from [`Packed::images`] of
@@ -200,7 +243,7 @@ impl<S: ExactScheme> Packed<S> {
         images: &[&S::Extended],
         rows: &[Vec<Option<&S::Diagonal>>; 4],
     ) -> Result<S::Ciphertext, AesError> {
-        let layer = &self.encryption;
+        let layer = self.layer(scheme, Direction::Encrypt)?;
         // Rows of the matrix have the sum 1, so the constant may come after it.
         Ok(scheme.add_plain(&layer.mixing.added(scheme, images, rows)?, &layer.constant)?)
     }
@@ -248,10 +291,10 @@ impl<S: ExactScheme> Aes<S> for Packed<S> {
         keys: KeySource<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, AesError> {
         AesError::check_width("the state", state.len(), 1)?;
-        let x = &state[0];
+        let (x, layer) = (&state[0], self.layer(scheme, round.direction)?);
         let out = match round.direction {
             Direction::Encrypt => {
-                let (layer, linear) = (&self.encryption, self.substituted(scheme, x)?);
+                let linear = self.substituted(scheme, x)?;
                 // Rows of the matrix have the sum 1, so the constant may come after it.
                 scheme.add_plain(
                     &layer.mixing.apply(scheme, &linear, round.mixes)?,
@@ -259,7 +302,6 @@ impl<S: ExactScheme> Aes<S> for Packed<S> {
                 )?
             }
             Direction::Decrypt => {
-                let layer = &self.decryption;
                 let linear =
                     self.linear(scheme, layer, &layer.mixing.apply(scheme, x, round.mixes)?)?;
                 self.conjugations.inverse(scheme, &scheme.add_plain(&linear, &layer.constant)?)?

@@ -106,7 +106,7 @@ pub struct SharedRounds<S: ExactScheme> {
 }
 
 impl<S: ExactScheme> SharedRounds<S> {
-    /// Prepares 24 plaintexts for ciphertexts at `level` or below.
+    /// Prepares 24 plaintexts for ciphertexts at `level` or below, in parallel.
     ///
     /// # Errors
     /// As [`Packed::new`].
@@ -121,7 +121,7 @@ impl<S: ExactScheme> SharedRounds<S> {
             Ok(((factor, columns), scheme.diagonal(&line.diagonal(element), 1, level)?))
         };
         let entries: BTreeSet<_> = Self::entries().into_iter().flatten().flatten().collect();
-        let multiples = entries.into_iter().map(multiple).collect::<Result<_, AesError>>()?;
+        let multiples = entries.into_par_iter().map(multiple).collect::<Result<_, AesError>>()?;
         Ok(SharedRounds { multiples })
     }
 

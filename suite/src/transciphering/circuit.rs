@@ -34,7 +34,7 @@ impl<S: ExactScheme> Decryption<S> {
         let direction = workload.mode(&[0; BLOCK])?.direction();
         let shared = workload.shares_rounds().then(|| SharedRounds::new(scheme, top));
         Ok(Decryption {
-            aes: Packed::new(scheme, top)?,
+            aes: Packed::in_direction(scheme, top, direction)?,
             cipher: Cipher::new(KeySize::Aes128, direction),
             shared: shared.transpose()?,
         })
@@ -50,7 +50,7 @@ impl<S: ExactScheme> Decryption<S> {
         let lowered = |(key, level): (&S::Ciphertext, &Level)| {
             Ok(vec![scheme.mod_switch_to(key, scheme.level(key).min(*level))?])
         };
-        let keys = uploaded.iter().zip(levels).map(lowered);
+        let keys = uploaded.par_iter().zip(levels).map(lowered);
         Ok(RoundKeys::new(KeySize::Aes128, keys.collect::<Result<_, SchemeError>>()?)?)
     }
 

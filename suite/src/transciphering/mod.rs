@@ -10,13 +10,14 @@
 //!
 //! For the maximum, bytes become bits, and the maximum is found by four digits of four bits: which
 //! values a digit has is told by random sums over all numbers, which are few enough to be refreshed
-//! together. Places without data repeat the last block.
+//! together. Places without data repeat blocks.
 
 mod circuit;
 mod client;
 mod maximum;
 mod placement;
 mod protocol;
+mod repeating;
 mod server;
 
 pub use client::{

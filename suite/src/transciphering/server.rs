@@ -125,14 +125,17 @@ pub fn decrypt(arguments: &[&str]) -> Result<(), SuiteError> {
         let blocks = placement.states_of(&mode, &data)?;
         Ok::<_, SuiteError>((packed, mode, blocks, levels))
     })?;
-    let decryption = steps.time("Plan", || Decryption::new(&evaluator, top, &workload))?;
+    let decryption =
+        steps.time("Plan", || in_pool(|| Decryption::new(&evaluator, top, &workload)))?;
     steps.time("Load keys", || {
         evaluator.keys().preload(&decryption_keys(&params, &workload, &levels)?)?;
         Ok::<_, SuiteError>(())
     })?;
-    let keys = steps.time("Round keys", || decryption.round_keys(&evaluator, &packed, &levels))?;
-    let states = steps
-        .time("Encrypted computation", || decryption.states(&evaluator, &mode, &keys, &blocks))?;
+    let keys = steps
+        .time("Round keys", || in_pool(|| decryption.round_keys(&evaluator, &packed, &levels)))?;
+    let states = steps.time("Encrypted computation", || {
+        in_pool(|| decryption.states(&evaluator, &mode, &keys, &blocks))
+    })?;
     steps.time("Write outputs", || {
         write_results(&params, &instance, &files.aes_download, Content::States, &states)?;
         let known = metadata(&instance, Content::States);

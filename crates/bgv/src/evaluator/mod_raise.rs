@@ -23,7 +23,7 @@ use everlevel_scheme::KeyId;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit, raise_digit_ranges};
 use everlevel_scheme::spec::{Form, Level, SetId};
-use everlevel_scheme::{Arithmetic, Bootstrappable, PlainModulus, Plaintext, Scheme};
+use everlevel_scheme::{Arithmetic, Bootstrappable, PlainModulus, Plaintext, Scheme, same_modulus};
 
 /// A ciphertext modulo q0 under the sparse key.
 pub struct Base<E: Engine = Cpu> {
@@ -235,6 +235,18 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let basis = params.chain().basis(level);
         let mut components = self.zeros(basis);
         components[0] = carried_poly(params, engine, x, &meta, basis)?;
+        Ok(Ciphertext::new(meta, components))
+    }
+
+    fn addend(&self, x: &Plaintext, like: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        const OPERATION: &str = "addition of a plaintext";
+        let (params, engine) = (self.params(), self.engine());
+        engine.status()?;
+        self.check_owner(&like.meta, OPERATION)?;
+        same_modulus(like.meta.exponent, x.exponent(), OPERATION)?;
+        let meta = params.noise().addend(&like.meta)?;
+        let mut components = self.zeros(like.basis());
+        components[0] = carried_poly(params, engine, x, &meta, like.basis())?;
         Ok(Ciphertext::new(meta, components))
     }
 

@@ -59,13 +59,49 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         let bound = scheme.overflow_bound();
         let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
         plans(shape).check(shape, plan.mode, r, v)?;
-        let on_grid = plan.on_grid(r);
-        let digits = if on_grid {
+        let digits = if plan.on_grid(r) {
             DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?
         } else {
             let problem = DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound };
             DigitRemoval::for_problem(problem, plan.digits)?
         };
+        let mut out = Self::without_entry(scheme, plan, digits, shelf)?;
+        if out.plan.mode == BootstrapMode::Thin {
+            out.entry = out.rehearse_entry(scheme)?;
+        }
+        Ok(out)
+    }
+
+    /// The bootstrapping of a rehearsal, for another scheme of the same parameters: with its plans,
+    /// and with the capacity at which the thin mode begins, which [`Bootstrapper::new`] finds by
+    /// several dry runs of slot-to-coefficient. They take no keys and little time on the no-op
+    /// scheme, and as bounds are the same on every scheme, so is what they find.
+    ///
+    /// # Errors
+    /// [`CircuitError::PlanMismatch`] if the scheme has other slots, another p^r or v, or a larger
+    /// overflow than the one of the rehearsal. Where only the moduli are others, bootstrapping
+    /// refuses what it cannot raise.
+    pub fn rehearsed<R: Bootstrappable>(
+        scheme: &S,
+        rehearsal: &Bootstrapper<R>,
+    ) -> Result<Self, CircuitError> {
+        rehearsal.check(scheme)?;
+        let mut shelf = Shelf::of_plans(rehearsal.path.maps());
+        let (plan, digits) = (rehearsal.plan.clone(), rehearsal.digits.clone());
+        let out = Self::without_entry(scheme, plan, digits, &mut shelf)?;
+        Ok(Bootstrapper { entry: rehearsal.entry, ..out })
+    }
+
+    /// All but the capacity at which the thin mode begins.
+    fn without_entry(
+        scheme: &S,
+        plan: BootstrapPlan,
+        digits: DigitRemoval,
+        shelf: &mut Shelf<S>,
+    ) -> Result<Self, CircuitError> {
+        let shape = scheme.slot_shape();
+        let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
+        let on_grid = plan.on_grid(r);
         let setting = Setting {
             shape,
             plan: &plan,
@@ -79,7 +115,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         costs.galois_keys = elements.len();
         let galois_elements = elements.into_iter().collect();
         let shape = shape.clone();
-        let mut out = Bootstrapper {
+        Ok(Bootstrapper {
             plan,
             shape,
             path,
@@ -89,11 +125,28 @@ impl<S: Bootstrappable> Bootstrapper<S> {
             entry: 0.0,
             costs,
             galois_elements,
-        };
-        if out.plan.mode == BootstrapMode::Thin {
-            out.entry = out.rehearse_entry(scheme)?;
+        })
+    }
+
+    /// Refuses a scheme that this was not planned for.
+    pub(super) fn check<R: Bootstrappable>(&self, scheme: &R) -> Result<(), CircuitError> {
+        if *scheme.slot_shape() != self.shape {
+            return Err(CircuitError::PlanMismatch {
+                reason: "its slots are not those it was planned for",
+            });
         }
-        Ok(out)
+        if scheme.overflow_bound() > self.digits.bound() {
+            return Err(CircuitError::PlanMismatch {
+                reason: "its overflow exceeds the bound it was planned for",
+            });
+        }
+        if (scheme.message_exponent(), scheme.overflow_digits()) != self.exponents {
+            return Err(CircuitError::PlanMismatch {
+                reason: "its message has another modulus, or other digits are removed, than it was \
+                         planned for",
+            });
+        }
+        Ok(())
     }
 
     /// The plan.
@@ -251,6 +304,10 @@ mod tests {
         let (first, other) = (NoOp::new(&two, 1), NoOp::new(&one, 1));
         let plan = BootstrapPlan::for_set(&two).unwrap();
         let bootstrapper = Bootstrapper::new(&first, plan).unwrap();
+        assert!(matches!(
+            Bootstrapper::rehearsed(&other, &bootstrapper),
+            Err(CircuitError::PlanMismatch { .. })
+        ));
         let x = other.encrypt(&Plaintext::encode(&one, &[200, 3]).unwrap()).unwrap();
         assert!(matches!(
             bootstrapper.bootstrap(&other, &x),

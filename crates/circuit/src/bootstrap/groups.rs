@@ -40,11 +40,15 @@ impl<T> AtLevel<T> {
 
 /// One merged group of stages, with its diagonals for the level at which it is used.
 struct Group<S: ExactScheme> {
-    plan: LinearMapPlan,
+    plan: Arc<LinearMapPlan>,
     prepared: AtLevel<PreparedLinearMap<S>>,
 }
 
 impl<S: ExactScheme> Group<S> {
+    fn new(plan: Arc<LinearMapPlan>) -> Self {
+        Group { plan, prepared: AtLevel::new() }
+    }
+
     fn prepared(
         &self,
         scheme: &S,
@@ -64,6 +68,8 @@ type Groups<S> = Arc<[Group<S>]>;
 
 /// Both linear maps of a plan.
 pub(super) struct Maps<S: ExactScheme> {
+    /// What determines each.
+    keys: [MapKey; 2],
     coeff_to_slot: Groups<S>,
     slot_to_coeff: Groups<S>,
 }
@@ -176,6 +182,16 @@ impl<S: ExactScheme> Shelf<S> {
     /// Diagonals are large: at large degrees more entries would exceed the memory.
     const PLACES: usize = 5;
 
+    /// With the plans of maps of another scheme of the same parameters, without their diagonals.
+    pub(super) fn of_plans<R: ExactScheme>(maps: &Maps<R>) -> Self {
+        let both = [&maps.coeff_to_slot, &maps.slot_to_coeff];
+        let copied = |(key, groups): (&MapKey, &Groups<R>)| -> (MapKey, Groups<S>) {
+            let groups = groups.iter().map(|group| Group::new(group.plan.clone()));
+            (key.clone(), groups.collect())
+        };
+        Shelf { held: maps.keys.iter().zip(both).map(copied).collect() }
+    }
+
     /// The maps of a plan; `make` plans the groups of those that are not here.
     pub(super) fn maps(
         &mut self,
@@ -198,6 +214,7 @@ impl<S: ExactScheme> Shelf<S> {
             ..coeff_to_slot.clone()
         };
         Ok(Maps {
+            keys: [coeff_to_slot.clone(), slot_to_coeff.clone()],
             coeff_to_slot: self.groups(coeff_to_slot, &make)?,
             slot_to_coeff: self.groups(slot_to_coeff, &make)?,
         })
@@ -213,7 +230,7 @@ impl<S: ExactScheme> Shelf<S> {
             Some(i) => self.held.remove(i),
             None => {
                 let plans = make(&key)?.into_iter();
-                let groups = plans.map(|plan| Group { plan, prepared: AtLevel::new() }).collect();
+                let groups = plans.map(|plan| Group::new(Arc::new(plan))).collect();
                 (key, groups)
             }
         };

@@ -64,22 +64,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         xs: &[&S::Ciphertext],
         observer: &mut dyn StageObserver,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        if *scheme.slot_shape() != self.shape {
-            return Err(CircuitError::PlanMismatch {
-                reason: "its slots are not those it was planned for",
-            });
-        }
-        if scheme.overflow_bound() > self.digits.bound() {
-            return Err(CircuitError::PlanMismatch {
-                reason: "its overflow exceeds the bound it was planned for",
-            });
-        }
-        if (scheme.message_exponent(), scheme.overflow_digits()) != self.exponents {
-            return Err(CircuitError::PlanMismatch {
-                reason: "its message has another modulus, or other digits are removed, than it was \
-                         planned for",
-            });
-        }
+        self.check(scheme)?;
         for x in xs {
             let (expected, found) = (scheme.message_exponent(), scheme.plain_exponent(x));
             if found != expected {

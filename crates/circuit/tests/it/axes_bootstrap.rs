@@ -213,15 +213,20 @@ pub(crate) fn exact_with_cryptography(params: &Params, plan: BootstrapPlan, time
     let name = format!("{}, {:?}", params.name(), params.bootstrap_mode());
     let plain = message(params);
     let dry = NoOp::new(params, 1);
-    let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap();
-    let foretold =
-        bootstrapper.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
+    let rehearsal = Bootstrapper::new(&dry, plan.clone()).unwrap();
+    let foretold = rehearsal.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
 
     let mut rng = ChaCha20Rng::from_seed([9; 32]);
     let (secret, scheme) = party(params, &dry.key_plan(), &mut rng);
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
     let mut x = secret.encrypt(&plain, &mut rng).unwrap();
     same_together(&bootstrapper, &scheme, &[&x, &secret.encrypt(&plain, &mut rng).unwrap()]);
+    // What the rehearsal knows is not looked for again.
+    let before = scheme.cost();
+    let least = bootstrapper.minimum_capacity(&scheme);
+    let bootstrapper = Bootstrapper::rehearsed(&scheme, &rehearsal).unwrap();
+    assert_eq!((scheme.cost() - before).key_switches, 0, "{name}");
+    assert_eq!(bootstrapper.minimum_capacity(&scheme), least, "{name}");
     for _ in 0..times {
         x = bootstrapper.bootstrap(&scheme, &x).unwrap();
         assert_eq!(secret.decrypt(&x).unwrap(), plain, "{name}");

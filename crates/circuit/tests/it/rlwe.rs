@@ -272,14 +272,21 @@ fn check(case: &Case, form: (Form, bool)) {
     let foretold_meta = *fresh.meta();
 
     let (secret, scheme) = party(&params, &dry.key_plan(), &mut rng);
+    // What a rehearsal knows need not be found with keys, and is the same.
+    let before = scheme.cost();
+    let rehearsed = Bootstrapper::rehearsed(&scheme, &bootstrapper).unwrap();
+    assert_eq!((scheme.cost() - before).key_switches, 0, "{name}");
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+    let least = [&bootstrapper, &rehearsed].map(|it| it.minimum_capacity(&scheme).to_bits());
+    assert_eq!(least[0], least[1], "{name}");
+    assert_eq!(rehearsed.galois_elements(), bootstrapper.galois_elements(), "{name}");
     let mut encrypt = |value, level| secret.encrypt_at(value, level, &mut rng).unwrap();
     let top = params.chain().top();
     let product = scheme.mul(&encrypt(&x, top), &encrypt(&y, top), NextUse::Product).unwrap();
     let input = wear.out(&scheme, &product, &encrypt(&zero, wear.level));
     assert_eq!(input.meta(), exhausted.meta(), "{name}");
     let (before, mut reports) = (scheme.cost(), Vec::<StageReport>::new());
-    let fresh = bootstrapper.bootstrap_observed(&scheme, &input, &mut reports).unwrap();
+    let fresh = rehearsed.bootstrap_observed(&scheme, &input, &mut reports).unwrap();
     let cost = scheme.cost() - before;
     assert_eq!(secret.decrypt(&fresh).unwrap(), expected, "{name}");
     let measured = secret.measure_noise(&fresh).unwrap();

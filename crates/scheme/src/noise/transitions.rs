@@ -75,6 +75,14 @@ impl NoiseTracker {
         )
     }
 
+    /// A plaintext as a ciphertext that can be added to those like `m`, which adds to their noise
+    /// what [`NoiseTracker::add_plain`] does for any message.
+    pub fn addend(&self, m: &Meta) -> Result<Meta, SchemeError> {
+        let t = self.t(m);
+        let meta = self.changed(m, |model, _| model.added(model.message(t)));
+        self.checked(Meta { depth: 0, ..meta }, "addition of a plaintext")
+    }
+
     /// The product with a plaintext polynomial whose norm is 2^`norm` and whose embeddings have
     /// 2^`average` as the root of their mean square.
     pub fn mul_plain(&self, m: &Meta, norm: f64, average: f64) -> Result<Meta, SchemeError> {

@@ -1,6 +1,7 @@
 //! The first and the last steps of bootstrapping in the no-op scheme.
 
 use super::{NoOp, NoOpCiphertext};
+use crate::checks::same_modulus;
 use crate::error::SchemeError;
 use crate::noise::{Meta, raise_digit_ranges};
 use crate::ops::{Bootstrappable, Scheme};
@@ -155,6 +156,15 @@ impl Bootstrappable for NoOp {
 
     fn transparent(&self, x: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
         self.encrypt(x)
+    }
+
+    fn addend(&self, x: &Plaintext, like: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
+        self.check_set([&like.meta])?;
+        same_modulus(like.meta.exponent, x.exponent, "addition of a plaintext")?;
+        x.check(&self.params)?;
+        let meta = self.params.noise().addend(&like.meta)?;
+        let value = if self.values { x.coefficients.to_vec() } else { Vec::new() };
+        Ok(NoOpCiphertext { meta, value })
     }
 
     fn prepare_thin_input(

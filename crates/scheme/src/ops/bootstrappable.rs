@@ -72,6 +72,19 @@ pub trait Bootstrappable: ExactScheme + 'static {
     /// encryption under the secret key, so that later operations are the same.
     fn transparent(&self, x: &Plaintext) -> Result<Self::Ciphertext, SchemeError>;
 
+    /// A transparent ciphertext of a plaintext for sums with ciphertexts such as `like`, whose
+    /// level, form and factor it has. Its bound is that of any plaintext, so a sum is what
+    /// [`add_plain`](crate::Arithmetic::add_plain) makes, with the same bound, and the plaintext is
+    /// transformed once for several of them.
+    ///
+    /// # Errors
+    /// As [`add_plain`](crate::Arithmetic::add_plain).
+    fn addend(
+        &self,
+        x: &Plaintext,
+        like: &Self::Ciphertext,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+
     /// Switches `x` to the lowest level at which a noise bound of twice the floor leaves `capacity`
     /// bits, and sets its noise bound so that exactly `capacity` bits are left: level and bound are
     /// the same for every ciphertext. `x` needs two bits more; returns an error if it has less.

@@ -85,6 +85,14 @@ impl<S: Bootstrappable> Bootstrappable for Recorded<S> {
         Ok(self.input(self.inner.transparent(x)?, "public"))
     }
 
+    fn addend(
+        &self,
+        x: &Plaintext,
+        like: &Self::Ciphertext,
+    ) -> Result<Self::Ciphertext, SchemeError> {
+        Ok(self.input(self.inner.addend(x, &like.inner)?, "public"))
+    }
+
     fn prepare_thin_input(
         &self,
         x: &Self::Ciphertext,

@@ -134,9 +134,13 @@ impl<S: Bootstrappable> Flags<S> {
         weights: &[Vec<Plaintext>],
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         let shape = scheme.slot_shape();
+        // Transformed once for all states, whose bits are at one level.
+        let patterns = digits.first().map(|bits| self.addends(scheme, bits)).transpose()?;
+        let patterns = patterns.unwrap_or_default();
         let mut sums: Vec<Option<S::Product>> = vec![None; self.sums * SHIFTS];
         for (state, (bits, weights)) in digits.iter().zip(weights).enumerate() {
-            let matches = self.matches(scheme, bits, also.map(|also| &also[state]))?;
+            let also = also.map(|also| &also[state]);
+            let matches = Self::matches(scheme, bits, &patterns, also, self.levels.product)?;
             let weighted = match left {
                 Some(left) => {
                     let left = lowered(scheme, &left[state], self.levels.weighted)?;
@@ -187,22 +191,36 @@ impl<S: Bootstrappable> Flags<S> {
         weights.par_iter().map(lower).collect()
     }
 
+    /// The patterns of each bit, to be added to bits like these.
+    fn addends(
+        &self,
+        scheme: &S,
+        bits: &[S::Ciphertext],
+    ) -> Result<Vec<Vec<S::Ciphertext>>, SchemeError> {
+        let of = |(bit, patterns): (&S::Ciphertext, &Vec<Plaintext>)| {
+            let addends = patterns.par_iter().map(|pattern| scheme.addend(pattern, bit));
+            addends.collect::<Result<Vec<_>, SchemeError>>()
+        };
+        bits.par_iter().zip(&self.patterns).map(of).collect()
+    }
+
     /// Whether the digit in place q is q - g, for g = 0, 2, .., 14, times another factor: products
     /// of four factors, each the sum of a bit and a constant, at the level of products.
     ///
     /// The factors of g + 2^k and g differ in bit k, by 1, and not below: so there are products for
     /// each g below 2^k only, and sums for the others.
     fn matches(
-        &self,
         scheme: &S,
         bits: &[S::Ciphertext],
+        patterns: &[Vec<S::Ciphertext>],
         also: Option<&S::Ciphertext>,
+        level: Level,
     ) -> Result<Vec<S::Ciphertext>, SuiteError> {
         // Bit 0 of q - g is that of q.
-        let mut matches = vec![scheme.add_plain(&bits[0], &self.patterns[0][0])?];
-        for (bit, patterns) in bits.iter().zip(&self.patterns).skip(1) {
+        let mut matches = vec![scheme.add(&bits[0], &patterns[0][0])?];
+        for (bit, patterns) in bits.iter().zip(patterns).skip(1) {
             let grown = patterns.par_iter().zip(&matches).map(|(pattern, below)| {
-                let factor = scheme.add_plain(bit, pattern)?;
+                let factor = scheme.add(bit, pattern)?;
                 let product = scheme.mul(below, &factor, NextUse::Product)?;
                 Ok((scheme.add(&product, below)?, product))
             });
@@ -211,11 +229,8 @@ impl<S: Bootstrappable> Flags<S> {
             matches = products.into_iter().chain(others).collect();
         }
         let lower = |x: &S::Ciphertext| match also {
-            None => lowered(scheme, x, self.levels.product),
-            Some(also) => {
-                let both = scheme.mul(x, also, NextUse::Product)?;
-                lowered(scheme, &both, self.levels.product)
-            }
+            None => lowered(scheme, x, level),
+            Some(also) => lowered(scheme, &scheme.mul(x, also, NextUse::Product)?, level),
         };
         Ok(matches.par_iter().map(lower).collect::<Result<_, SchemeError>>()?)
     }
