@@ -146,7 +146,7 @@ impl Rehearsal {
     ) -> Result<(Vec<Level>, f64), Error> {
         let uploaded = self.uploaded()?;
         match method {
-            Prepared::Packed(aes) => self.levels(&**aes, cipher, &uploaded),
+            Prepared::Packed(aes) => self.levels(aes, cipher, &uploaded),
             Prepared::ByteSliced(aes, unpack) => {
                 let bytes = unpack.apply(&self.scheme, &uploaded)?;
                 self.levels(aes, cipher, &bytes[0])
@@ -208,7 +208,7 @@ pub struct AesServer {
 }
 
 enum Prepared<S: ExactScheme> {
-    Packed(Box<Packed<S>>),
+    Packed(Packed<S>),
     ByteSliced(ByteSliced<S>, UnpackBytes<S>),
 }
 
@@ -216,7 +216,7 @@ impl<S: ExactScheme> Prepared<S> {
     /// For ciphertexts at `top` or below.
     fn new(scheme: &S, method: AesMethod, top: Level) -> Result<Self, AesError> {
         Ok(match method {
-            AesMethod::Packed => Prepared::Packed(Box::new(Packed::new(scheme, top)?)),
+            AesMethod::Packed => Prepared::Packed(Packed::new(scheme, top)?),
             AesMethod::ByteSliced => {
                 Prepared::ByteSliced(ByteSliced::new(scheme, top)?, UnpackBytes::new(scheme, top)?)
             }
@@ -331,7 +331,7 @@ impl AesServer {
         let cipher = Cipher::new(key.size, mode.direction());
         match &self.method {
             Prepared::Packed(aes) => {
-                self.run(AesMethod::Packed, &**aes, key, cipher, mode, data, progress, each)
+                self.run(AesMethod::Packed, aes, key, cipher, mode, data, progress, each)
             }
             Prepared::ByteSliced(aes, _) => {
                 self.run(AesMethod::ByteSliced, aes, key, cipher, mode, data, progress, each)

@@ -35,7 +35,7 @@ pub struct Packed<S: ExactScheme> {
     /// What layers are prepared for.
     level: Level,
     /// Those of encryption and of decryption, once they are prepared.
-    layers: [OnceLock<Layer<S>>; 2],
+    layers: [OnceLock<Box<Layer<S>>>; 2],
 }
 
 /// ShiftRows and then MixColumns, or InvMixColumns and then InvShiftRows, along the line.
@@ -203,7 +203,7 @@ impl<S: ExactScheme> Packed<S> {
             return Ok(layer);
         }
         let made = Layer::new(scheme, &self.embedding, &self.line, self.level, direction)?;
-        Ok(held.get_or_init(|| made))
+        Ok(held.get_or_init(|| Box::new(made)))
     }
 
     /// SubBytes on a state: depth 3.
@@ -236,16 +236,55 @@ impl<S: ExactScheme> Packed<S> {
 
     /// ShiftRows and MixColumns of what [`Packed::substituted`] made, from [`Packed::images`] of
     /// several states: row r has the diagonals of all images, in their order, which are 0 where the
-    /// row of a place is not 0. SubBytes' constant is added.
+    /// row of a place is not 0. SubBytes' constant is not added.
     pub(crate) fn mixed(
         &self,
         scheme: &S,
         images: &[&S::Extended],
         rows: &[Vec<Option<&S::Diagonal>>; 4],
     ) -> Result<S::Ciphertext, AesError> {
+        self.layer(scheme, Direction::Encrypt)?.mixing.added(scheme, images, rows)
+    }
+
+    /// A round of encryption without the constant of SubBytes and without the key.
+    fn unkeyed(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        round: Round,
+    ) -> Result<S::Ciphertext, AesError> {
+        let linear = self.substituted(scheme, x)?;
         let layer = self.layer(scheme, Direction::Encrypt)?;
-        // Rows of the matrix have the sum 1, so the constant may come after it.
-        Ok(scheme.add_plain(&layer.mixing.added(scheme, images, rows)?, &layer.constant)?)
+        layer.mixing.apply(scheme, &linear, round.mixes)
+    }
+
+    /// The key of a round of encryption, from 0 on, with the constant that SubBytes adds in that
+    /// round. Rows of the matrix have the sum 1, so the constant may come after it, and several
+    /// states that use a key need not each add both.
+    pub(crate) fn with_constant(
+        &self,
+        scheme: &S,
+        round: usize,
+        key: Vec<S::Ciphertext>,
+    ) -> Result<Vec<S::Ciphertext>, AesError> {
+        if round == 0 {
+            return Ok(key);
+        }
+        let layer = self.layer(scheme, Direction::Encrypt)?;
+        key.iter().map(|x| Ok(scheme.add_plain(x, &layer.constant)?)).collect()
+    }
+
+    /// A round of encryption with keys of [`Packed::with_constant`].
+    pub(crate) fn round_with_constant(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        round: Round,
+        keys: KeySource<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, AesError> {
+        let out = self.unkeyed(scheme, x, round)?;
+        let level = scheme.level(&out);
+        self.add_key(scheme, &[out], round.key, level, keys)
     }
 
     /// The affine map of a layer without its constant.
@@ -294,12 +333,8 @@ impl<S: ExactScheme> Aes<S> for Packed<S> {
         let (x, layer) = (&state[0], self.layer(scheme, round.direction)?);
         let out = match round.direction {
             Direction::Encrypt => {
-                let linear = self.substituted(scheme, x)?;
                 // Rows of the matrix have the sum 1, so the constant may come after it.
-                scheme.add_plain(
-                    &layer.mixing.apply(scheme, &linear, round.mixes)?,
-                    &layer.constant,
-                )?
+                scheme.add_plain(&self.unkeyed(scheme, x, round)?, &layer.constant)?
             }
             Direction::Decrypt => {
                 let linear =

@@ -99,7 +99,8 @@ impl SharedColumns {
 /// as many primes and digits.
 ///
 /// Columns are taken from bases by the diagonals of the map itself, which are cut for it: no
-/// product, no level, and no noise but that the bounds of both parts add up.
+/// product, no level, and no noise but that the bounds of both parts add up. The constant of
+/// SubBytes is added to round keys, once for all states.
 pub struct SharedRounds<S: ExactScheme> {
     /// Constants of MixColumns in row 0 of some columns, by the byte and the columns.
     multiples: BTreeMap<(u8, Columns), S::Diagonal>,
@@ -150,6 +151,9 @@ impl<S: ExactScheme> SharedRounds<S> {
     ) -> Result<Vec<S::Ciphertext>, AesError> {
         AesError::check_prime(scheme.plain_prime())?;
         let cipher = Cipher::new(keys.size(), Direction::Encrypt);
+        let added = keys.keys().par_iter().cloned().enumerate();
+        let added = added.map(|(round, key)| aes.with_constant(scheme, round, key));
+        let keys = RoundKeys::new(keys.size(), added.collect::<Result<_, AesError>>()?)?;
         let base = |blocks: &Vec<[u8; 16]>| {
             Self::base(scheme, aes, cipher, blocks, level, &mut keys.source(scheme))
         };
@@ -179,7 +183,7 @@ impl<S: ExactScheme> SharedRounds<S> {
         let mut levels = vec![Level(0); size.rounds() + 1];
         let mut keys = |round: usize, level: Level| {
             levels[round] = level;
-            Ok(vec![blank(level)?])
+            aes.with_constant(scheme, round, vec![blank(level)?])
         };
         let base = Self::base(scheme, aes, cipher, &[[0; 16]], level, &mut keys)?;
         let images = Self::images(scheme, aes, &[base])?;
@@ -187,7 +191,8 @@ impl<S: ExactScheme> SharedRounds<S> {
         Ok(levels)
     }
 
-    /// The first round of a base, and SubBytes of the second without its constant.
+    /// The first round of a base, and SubBytes of the second without its constant; keys have that
+    /// of theirs.
     fn base(
         scheme: &S,
         aes: &Packed<S>,
@@ -202,7 +207,7 @@ impl<S: ExactScheme> SharedRounds<S> {
         AesError::check_width("a round key", key.len(), 1)?;
         scheme.check_params(&key[0])?;
         let start = scheme.add_plain(&key[0], &public)?;
-        let state = aes.round(scheme, vec![start], cipher.round(1), keys)?;
+        let state = aes.round_with_constant(scheme, &start, cipher.round(1), keys)?;
         aes.substituted(scheme, &state[0])
     }
 
@@ -221,7 +226,7 @@ impl<S: ExactScheme> SharedRounds<S> {
     }
 
     /// A state from the images of the bases that have its columns: the end of the second round, and
-    /// all others.
+    /// all others, whose keys have the constant.
     fn rest(
         &self,
         scheme: &S,
@@ -238,7 +243,7 @@ impl<S: ExactScheme> SharedRounds<S> {
         let level = scheme.level(&mixed);
         let mut state = aes.add_key(scheme, &[mixed], cipher.round(2).key, level, keys)?;
         for number in 3..=cipher.rounds {
-            state = aes.round(scheme, state, cipher.round(number), keys)?;
+            state = aes.round_with_constant(scheme, &state[0], cipher.round(number), keys)?;
         }
         Ok(state.swap_remove(0))
     }

@@ -1,20 +1,17 @@
-//! What the server computes, over any scheme: run on encryptions, and rehearsed for its keys.
+//! What the server computes, over any scheme: AES, and the inner product.
 
 use everlevel_aes::integers::{ByteOrder, IntegersFromBytes, joined_along};
 use everlevel_aes::{
-    Aes, Cipher, KeySize, Layout, Mode, Packed, RoundKeys, SharedColumns, SharedRounds, Transcipher,
+    Aes, AesError, Cipher, KeySize, Layout, Mode, Packed, RoundKeys, SharedColumns, SharedRounds,
+    Transcipher,
 };
 use everlevel_circuit::rotate_along;
 use everlevel_circuit::sums::PowerSum;
-use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{
-    Arithmetic, ExactScheme, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, SchemeError,
-};
+use everlevel_scheme::{ExactScheme, Level, NextUse, SchemeError};
 use rayon::prelude::*;
 
-use super::maximum::Maximum;
 use super::placement::{Placed, Placement};
-use super::protocol::{BITS, BLOCK, PER_BLOCK, ROUND_KEYS, Task, Workload, maximum_levels};
+use super::protocol::{BITS, BLOCK, PER_BLOCK, Workload};
 use crate::error::SuiteError;
 
 /// The dimension of the slots along which pairs are half of it apart: the outermost one.
@@ -37,6 +34,21 @@ impl<S: ExactScheme> Decryption<S> {
             aes: Packed::in_direction(scheme, top, direction)?,
             cipher: Cipher::new(KeySize::Aes128, direction),
             shared: shared.transpose()?,
+        })
+    }
+
+    /// The levels at which the keys of rounds 0, 1, .. are needed, if the first one that is used is
+    /// at `top`. `blank` encrypts anything at a level.
+    pub fn key_levels(
+        &self,
+        scheme: &S,
+        top: Level,
+        blank: impl FnMut(Level) -> Result<S::Ciphertext, AesError>,
+    ) -> Result<Vec<Level>, SuiteError> {
+        let (aes, cipher) = (&self.aes, self.cipher);
+        Ok(match &self.shared {
+            Some(shared) => shared.key_levels(scheme, aes, cipher.size, top, blank)?,
+            None => Transcipher::key_levels(scheme, aes, cipher, top, None, blank)?,
         })
     }
 
@@ -182,138 +194,13 @@ impl<S: ExactScheme> InnerProduct<S> {
     }
 }
 
-/// The levels at which the round keys are needed, from round 0 on.
-pub(super) fn key_levels(params: &Params, workload: &Workload) -> Result<Vec<Level>, SuiteError> {
-    let (scheme, top) = (NoOp::blank(params), params.chain().top());
-    let decryption = Decryption::new(&scheme, top, workload)?;
-    let key = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
-    let lowered = |level: Level| Ok(scheme.mod_switch_to(&key, level)?);
-    let (aes, cipher) = (&decryption.aes, decryption.cipher);
-    Ok(match &decryption.shared {
-        Some(shared) => shared.key_levels(&scheme, aes, cipher.size, top, lowered)?,
-        None => Transcipher::key_levels(&scheme, aes, cipher, top, None, lowered)?,
-    })
-}
-
-/// A run of all that the server does, without values: the scheme, which knows the keys and the cost
-/// of it, a decrypted state, and the result. States after the first take the same levels and keys:
-/// AES is run for one, by itself or with rounds that states share, and the maximum for `states` of
-/// them at most.
-pub(super) fn rehearse(
-    params: &Params,
-    workload: &Workload,
-    levels: &[Level],
-    states: usize,
-) -> Result<(NoOp, [NoOpCiphertext; 2]), SuiteError> {
-    let scheme = NoOp::blank(params);
-    let state = rehearse_decryption(&scheme, workload, levels)?;
-    let placement = Placement::new(workload, Layout::packed(params.slot_shape())?.blocks(), 0)?;
-    let result = match workload.task {
-        Task::Maximum => {
-            let (levels, bits) = (maximum_levels(params), workload.random_bits());
-            let maximum = Maximum::new(&scheme, params, levels, bits)?;
-            let states = vec![state.clone(); placement.states().min(states)];
-            maximum.run(&scheme, &states, &mut words())?
-        }
-        Task::InnerProduct => {
-            let inner = InnerProduct::new(&scheme, placement.clone(), state.meta().level)?;
-            let products = inner.products(&scheme, &state)?;
-            inner.total(&scheme, vec![products; placement.states()])?
-        }
-    };
-    Ok((scheme, [state, result]))
-}
-
-/// A state that is decrypted on a scheme without values, which knows the keys of AES then.
-fn rehearse_decryption(
-    scheme: &NoOp,
-    workload: &Workload,
-    levels: &[Level],
-) -> Result<NoOpCiphertext, SuiteError> {
-    let params = scheme.params();
-    let decryption = Decryption::new(scheme, params.chain().top(), workload)?;
-    let uploaded = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
-    let keys = decryption.round_keys(scheme, &vec![uploaded; ROUND_KEYS], levels)?;
-    let (mode, blocks) = (workload.mode(&[0; BLOCK])?, vec![([0; BLOCK], [0; BLOCK])]);
-    Ok(decryption.states(scheme, &mode, &keys, &[blocks])?.swap_remove(0))
-}
-
-/// The server keys that AES needs.
-pub(super) fn decryption_keys(
-    params: &Params,
-    workload: &Workload,
-    levels: &[Level],
-) -> Result<KeyPlan, SuiteError> {
-    let scheme = NoOp::blank(params);
-    rehearse_decryption(&scheme, workload, levels)?;
-    Ok(scheme.key_plan())
-}
-
-/// Words that look random, for rehearsals.
-pub(super) fn words() -> impl FnMut() -> u64 {
-    let mut state = 0u64;
-    move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use everlevel_scheme::Scheme;
+    use everlevel_scheme::{NoOp, Plaintext};
 
     use super::*;
     use crate::instance::Instance;
-    use crate::transciphering::protocol::{INSTANCES, STAND_INS};
-
-    /// Every instance fits the set by the noise bound, with what its decryption needs: a block by
-    /// itself, and the most states, which have the most noise.
-    fn check_extremes(task: Task) {
-        for instance in [INSTANCES[0], INSTANCES[3]].into_iter().chain(STAND_INS) {
-            check_capacity(Workload { instance, task });
-        }
-    }
-
-    // A test for each task, so that they run at the same time: these are the longest here.
-    #[test]
-    fn the_set_holds_maxima_of_every_instance() {
-        check_extremes(Task::Maximum);
-    }
-
-    #[test]
-    fn the_set_holds_inner_products_of_every_instance() {
-        check_extremes(Task::InnerProduct);
-    }
-
-    #[test]
-    #[ignore = "ten seconds: instances between those of the other test"]
-    fn the_set_holds_instances_of_some_states_in_full() {
-        for instance in [INSTANCES[1], INSTANCES[2]] {
-            for task in Task::ALL {
-                check_capacity(Workload { instance, task });
-            }
-        }
-    }
-
-    fn check_capacity(workload: Workload) {
-        let Workload { instance, task } = workload;
-        let params = workload.shared_params();
-        let levels = key_levels(&params, &workload).unwrap();
-        let (scheme, found) = rehearse(&params, &workload, &levels, usize::MAX).unwrap();
-        let [state, total] = found.each_ref().map(|x| scheme.capacity_bits(x));
-        let keys = scheme.key_plan().seeded_bytes(&params);
-        println!(
-            "{} {task:?}: {state:.1} bits after AES, {total:.1} at the end, {} MiB of keys, {:?}",
-            instance.name,
-            keys >> 20,
-            scheme.cost()
-        );
-        assert!(state > 190.0 && total > 10.0, "{} {task:?}: {state}, {total}", instance.name);
-        assert!(scheme.decrypt(&found[1]).is_ok());
-        assert!(STAND_INS.contains(&instance) || params.security().bits() >= 128.0);
-    }
+    use crate::transciphering::protocol::{INSTANCES, STAND_INS, Task};
 
     /// The inner product on the no-op scheme, on both rings, against sums in the clear: places,
     /// groups of keystream, and folds along all dimensions; of a block by itself and of several

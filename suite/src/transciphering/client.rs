@@ -11,11 +11,11 @@ use everlevel_wire::{PlacedWriter, Places, results};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::circuit::{key_levels, rehearse};
 use super::placement::Placement;
 use super::protocol::{
     BITS, BLOCK, Content, Files, PART, PER_BLOCK, ROUND_KEYS, Task, Workload, metadata, read_iv,
 };
+use super::rehearsal::{key_levels, rehearse};
 use crate::error::SuiteError;
 use crate::keyless::{check_file, limited};
 use crate::keys::{self, read_secret};

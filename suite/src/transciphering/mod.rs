@@ -17,6 +17,7 @@ mod client;
 mod maximum;
 mod placement;
 mod protocol;
+mod rehearsal;
 mod repeating;
 mod server;
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use everlevel_aes::{AesError, Layout};
 use everlevel_bgv::{Ciphertext, Evaluator};
+use everlevel_circuit::CircuitError;
 use everlevel_ring::Cpu;
 use everlevel_ring::sample::system_rng;
 use everlevel_scheme::{Level, Params};
@@ -14,13 +15,14 @@ use everlevel_wire::{
 use rand_core::Rng;
 use rayon::prelude::*;
 
-use super::circuit::{Decryption, InnerProduct, decryption_keys};
+use super::circuit::{Decryption, InnerProduct};
 use super::maximum::Maximum;
 use super::placement::Placement;
 use super::protocol::{
     BLOCK, Content, Files, PART, ROUND_KEYS, Task, Workload, maximum_levels, metadata, read_iv,
     read_levels,
 };
+use super::rehearsal::{decryption_keys, inner_product_keys, maximum_keys};
 use crate::error::SuiteError;
 use crate::instance::Instance;
 use crate::keyless::{check_file, open_upload};
@@ -163,10 +165,17 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
     let states = steps.time("Read inputs", || {
         read(&params, &instance, &files.states, Content::States, placement.states())
     })?;
+    let state = states.first().ok_or(CircuitError::Empty { what: "the list of states" })?.meta();
     let (stage, result) = match workload.task {
         Task::Maximum => {
             let (levels, bits) = (maximum_levels(&params), workload.random_bits());
-            let maximum = steps.time("Plan", || Maximum::new(&evaluator, &params, levels, bits))?;
+            let (rehearsal, keys) =
+                steps.time("Plan", || in_pool(|| maximum_keys(&params, &workload, state)))?;
+            steps.time("Load keys", || evaluator.keys().preload(&keys))?;
+            let maximum = steps.time("Plan", || {
+                in_pool(|| Maximum::rehearsed(&evaluator, &params, levels, bits, &rehearsal))
+            })?;
+            drop(rehearsal);
             // Nobody knows the weights of this run before its data are there.
             let mut random = system_rng()?;
             let mut draw = || random.next_u64();
@@ -177,7 +186,11 @@ pub fn compute(arguments: &[&str]) -> Result<(), SuiteError> {
         }
         Task::InnerProduct => {
             let level = states.iter().map(Ciphertext::level).max().unwrap_or(Level(0));
-            let inner = steps.time("Plan", || InnerProduct::new(&evaluator, placement, level))?;
+            let keys = steps
+                .time("Plan", || in_pool(|| inner_product_keys(&params, &placement, state)))?;
+            steps.time("Load keys", || evaluator.keys().preload(&keys))?;
+            let inner = steps
+                .time("Plan", || in_pool(|| InnerProduct::new(&evaluator, placement, level)))?;
             let result = steps.time("Encrypted computation", || {
                 in_pool(|| {
                     let products = states.par_iter().map(|state| inner.products(&evaluator, state));

@@ -1,7 +1,8 @@
 //! A linear map prepared for one scheme, and its evaluation.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{ExactScheme, Level, NextUse, SchemeError};
+use everlevel_scheme::{DiagonalValues, ExactScheme, Level, NextUse, SchemeError};
+use rayon::prelude::*;
 
 use super::plan::{GiantSteps, LinearMapPlan};
 use crate::error::CircuitError;
@@ -20,8 +21,8 @@ pub struct PreparedLinearMap<S: ExactScheme> {
 const ROWS_AT_ONCE: usize = 8;
 
 impl<S: ExactScheme> PreparedLinearMap<S> {
-    /// Prepares the diagonals: one plaintext a diagonal. `level` is that of the ciphertexts to
-    /// come.
+    /// Prepares the diagonals, in parallel: one plaintext a diagonal. `level` is that of the
+    /// ciphertexts to come.
     ///
     /// # Errors
     /// [`CircuitError::PlanMismatch`] if the plan is for other slots or another prime; errors of
@@ -33,14 +34,13 @@ impl<S: ExactScheme> PreparedLinearMap<S> {
             });
         }
         let exponent = plan.modulus().exponent();
-        let mut rows = Vec::with_capacity(plan.rows().len());
-        for row in plan.rows() {
-            let prepared: Result<Vec<_>, CircuitError> = row
-                .iter()
-                .map(|d| Ok(d.as_ref().map(|d| scheme.diagonal(d, exponent, level)).transpose()?))
-                .collect();
-            rows.push(prepared?);
-        }
+        let diagonal = |d: &Option<DiagonalValues>| {
+            d.as_ref().map(|d| scheme.diagonal(d, exponent, level)).transpose()
+        };
+        let row = |row: &Vec<Option<DiagonalValues>>| {
+            row.par_iter().map(diagonal).collect::<Result<Vec<_>, SchemeError>>()
+        };
+        let rows = plan.rows().par_iter().map(row).collect::<Result<Vec<_>, SchemeError>>()?;
         let (babies, giants) = (plan.babies().to_vec(), plan.giants().clone());
         Ok(PreparedLinearMap { exponent, level, inputs: plan.inputs(), babies, giants, rows })
     }

@@ -61,13 +61,39 @@ impl<S: Bootstrappable> Maximum<S> {
         levels: Levels,
         random_bits: usize,
     ) -> Result<Self, SuiteError> {
-        let (slots, top) = (Slots::new(scheme.slot_shape())?, params.chain().top());
         let plan = BootstrapPlan::for_mode(params, BootstrapMode::Thin)?;
+        Self::with(scheme, params, levels, random_bits, Bootstrapper::new(scheme, plan)?)
+    }
+
+    /// The same, with what a rehearsal on another scheme of these parameters knows of
+    /// bootstrappings: where they begin need not be found with keys.
+    ///
+    /// # Errors
+    /// As [`Maximum::new`].
+    pub fn rehearsed<R: Bootstrappable>(
+        scheme: &S,
+        params: &Params,
+        levels: Levels,
+        random_bits: usize,
+        rehearsal: &Maximum<R>,
+    ) -> Result<Self, SuiteError> {
+        let refresh = Bootstrapper::rehearsed(scheme, &rehearsal.refresh)?;
+        Self::with(scheme, params, levels, random_bits, refresh)
+    }
+
+    fn with(
+        scheme: &S,
+        params: &Params,
+        levels: Levels,
+        random_bits: usize,
+        refresh: Bootstrapper<S>,
+    ) -> Result<Self, SuiteError> {
+        let (slots, top) = (Slots::new(scheme.slot_shape())?, params.chain().top());
         let place = |bit: usize| slots.bits(params, |place| place == bit);
         Ok(Maximum {
             digits: Digits::new(scheme, &slots, top)?,
             flags: Flags::new(scheme, params, &slots, levels, random_bits)?,
-            refresh: Bootstrapper::new(scheme, plan)?,
+            refresh,
             largest: Largest::new(scheme, params, &slots, levels)?,
             places: (0..BITS as usize).map(place).collect::<Result<_, SuiteError>>()?,
         })

@@ -7,10 +7,10 @@ use everlevel_scheme::noise::log_add;
 use everlevel_scheme::{NoOp, Params, Plaintext};
 
 use super::*;
-use crate::transciphering::circuit::{key_levels, rehearse, words};
 use crate::transciphering::protocol::{
     BLOCK, INSTANCES, PER_BLOCK, STAND_INS, Task, Workload, maximum_levels,
 };
+use crate::transciphering::rehearsal::{key_levels, rehearse, words};
 
 const WORKLOAD: Workload = Workload { instance: STAND_INS[1], task: Task::Maximum };
 /// Few, and the same in every run of these tests: a value is missed with a probability of 2^-16,
