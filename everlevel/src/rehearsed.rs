@@ -5,21 +5,31 @@ use std::collections::BTreeMap;
 use everlevel_bgv::Ciphertext;
 use everlevel_integers::{Column, Rehearsal};
 use everlevel_ring::Engine;
-use everlevel_scheme::{KeyPlan, NoOp};
+use everlevel_scheme::{KeyPlan, Level, NoOp};
 
 use crate::error::Error;
 use crate::server::Server;
 
-/// Whether the keys of a server relinearize at every level. General keys do, and those of one
-/// program need not.
-pub(crate) fn relinearizes<E: Engine>(server: &Server<E>) -> bool {
+/// Whether a server relinearizes at every level by the gadget of that level. General keys do, and
+/// those of one program need not.
+pub(crate) fn has_all_gadgets<E: Engine>(server: &Server<E>) -> bool {
     server.keys().planned().covers(&KeyPlan::relinearization(server.params()))
 }
 
+/// Whether a server relinearizes wherever it does by the gadget of the level: it does not if it has
+/// keys for fewer gadgets ([`KeyPlan::smaller`]), whose noise a plan for all of them does not know.
+pub(crate) fn has_own_gadgets<E: Engine>(server: &Server<E>) -> bool {
+    let (params, keys) = (server.params(), server.keys().planned());
+    let chain = params.chain();
+    (0..=chain.top().0)
+        .map(Level)
+        .all(|level| keys.relin_gadget(params, level).is_none_or(|id| id == chain.gadget_id(level)))
+}
+
 /// Whether a server has keys and capacity for every operation: it bootstraps, and relinearizes at
-/// every level.
+/// every level, by whichever gadgets.
 pub(crate) fn is_general<E: Engine>(server: &Server<E>) -> bool {
-    server.bootstrapper.is_some() && relinearizes(server)
+    server.bootstrapper.is_some() && server.keys().planned().relinearizes(server.params())
 }
 
 /// A rehearsal of a server, with the keys that it has, and no others.

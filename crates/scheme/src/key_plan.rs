@@ -95,54 +95,21 @@ impl KeyPlan {
         self
     }
 
-    /// A plan with the fewest bytes of relinearization keys that serve every level that those of
-    /// this plan serve, and with the same other keys.
-    ///
-    /// A gadget serves all levels without its special primes, so the key for the top serves every
-    /// level, in more and smaller digits than the gadgets of lower levels have. A key is left out
-    /// where another one serves over its primes in at most half again as many transforms; at
-    /// single levels that can be a little more. Relinearizations then use the cheapest gadget of
-    /// those that have keys ([`ModulusChain::relin_gadget`]), and rehearsals count what that takes.
-    /// Answers, levels and security are the same: no gadget is new.
-    ///
-    /// For all levels of `bgv-65537-n15` these are two keys of 33.6 MiB instead of six of 77.0, and
-    /// a relinearization takes 1.12 times as many transforms on average over the levels, and 1.6
-    /// times at most. Plans for another set stay as they are.
+    /// The gadget by which these keys relinearize at a level ([`ModulusChain::relin_gadget`]); none
+    /// if no key serves it.
     ///
     /// [`ModulusChain::relin_gadget`]: crate::spec::ModulusChain::relin_gadget
-    #[must_use]
-    pub fn smaller(&self, params: &Params) -> Self {
-        if self.check(params).is_err() {
-            return self.clone();
-        }
-        // Of eight gadgets at most.
-        let sets = 1..1usize << params.chain().gadgets().len();
-        let plans = sets.filter_map(|set| self.served_by(params, |id| set >> id.0 & 1 == 1));
-        let least = plans.min_by_key(|plan| plan.seeded_bytes(params));
-        let less = |plan: &KeyPlan| plan.seeded_bytes(params) < self.seeded_bytes(params);
-        least.filter(less).unwrap_or_else(|| self.clone())
+    pub fn relin_gadget(&self, params: &Params, level: Level) -> Option<GadgetId> {
+        let chain = params.chain();
+        let id = chain.relin_gadget(level, |id| self.relin.get(&id).copied());
+        let covered = self.relin.get(&id)?;
+        chain.basis(level).is_subset(*covered).then_some(id)
     }
 
-    /// The same with relinearization keys for some gadgets; none if these do not serve all levels,
-    /// or take too many transforms.
-    fn served_by(&self, params: &Params, held: impl Fn(GadgetId) -> bool) -> Option<Self> {
-        let chain = params.chain();
-        let mut relin: BTreeMap<GadgetId, Basis> = BTreeMap::new();
-        for (&own, &basis) in &self.relin {
-            let serves = |id: &GadgetId| {
-                held(*id) && chain.gadgets()[id.0].special().intersection(basis).is_empty()
-            };
-            let cost = |id: &GadgetId| (chain.switch_cost_by(*id, basis), *id);
-            let id = (0..chain.gadgets().len()).map(GadgetId).filter(serves).min_by_key(cost)?;
-            let (taken, before) =
-                (chain.switch_cost_by(id, basis), chain.switch_cost_by(own, basis));
-            if 2 * taken > 3 * before {
-                return None;
-            }
-            let entry = relin.entry(id).or_default();
-            *entry = entry.union(basis);
-        }
-        Some(KeyPlan { relin, ..self.clone() })
+    /// Whether these keys relinearize at every level, by whichever gadgets.
+    pub fn relinearizes(&self, params: &Params) -> bool {
+        let mut levels = (0..=params.chain().top().0).map(Level);
+        levels.all(|level| self.relin_gadget(params, level).is_some())
     }
 
     /// Whether it has all keys of another plan, over all primes that they have there.
@@ -225,99 +192,5 @@ impl KeyPlan {
             }
         }
         total
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::params::OptIn;
-
-    /// The levels that the relinearization keys of a plan serve, each with the gadget that does.
-    fn served(params: &Params, plan: &KeyPlan) -> Vec<(Level, GadgetId)> {
-        let chain = params.chain();
-        let levels = (0..=chain.top().0).map(Level);
-        let by = levels.filter_map(|level| {
-            let id = chain.relin_gadget(level, |id| plan.relin.get(&id).copied());
-            let covered = plan.relin.get(&id)?;
-            let free = chain.gadgets()[id.0].special().intersection(chain.basis(level)).is_empty();
-            (free && chain.basis(level).is_subset(*covered)).then_some((level, id))
-        });
-        by.collect()
-    }
-
-    /// For plans up to each level, from each level on, and of single levels.
-    #[test]
-    fn smaller_plans_serve_all_levels_that_the_others_serve() {
-        for name in ["insecure_bgv-65537-n11", "insecure_bgv-257-n8", "insecure_ltv-257-n8"] {
-            let params = Params::named(name, OptIn::InsecureResearch).unwrap();
-            let top = params.chain().top().0;
-            let mut fewer = 0;
-            for at in 0..=top {
-                let single = |levels: &mut dyn Iterator<Item = usize>| {
-                    let mut plan = KeyPlan::default();
-                    levels.for_each(|l| plan.add_relin(&params, Level(l)));
-                    plan
-                };
-                let plans = [
-                    KeyPlan::relinearization_up_to(&params, Level(at)),
-                    single(&mut (at..=top)),
-                    single(&mut [at, top - at].into_iter()),
-                ];
-                for plan in plans {
-                    let smaller = plan.smaller(&params);
-                    smaller.check(&params).unwrap();
-                    assert!(smaller.seeded_bytes(&params) <= plan.seeded_bytes(&params));
-                    fewer += usize::from(smaller.relin.len() < plan.relin.len());
-                    let [before, now] = [&plan, &smaller].map(|plan| -> Vec<Level> {
-                        served(&params, plan).into_iter().map(|(level, _)| level).collect()
-                    });
-                    let kept = before.iter().all(|level| now.contains(level));
-                    assert!(kept && before.contains(&Level(at)), "{name}, level {at}");
-                }
-            }
-            assert!(fewer > 0, "{name}");
-        }
-    }
-
-    /// Where a key has its level's own gadget, nothing changes.
-    #[test]
-    fn all_keys_relinearize_by_the_gadget_of_the_level() {
-        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
-        let chain = params.chain();
-        let all = served(&params, &KeyPlan::relinearization(&params));
-        assert_eq!(all.len(), chain.top().0 + 1);
-        assert!(all.iter().all(|(level, id)| *id == chain.gadget_id(*level)));
-        let none = |_| None;
-        assert_eq!(chain.relin_gadget(chain.top(), none), chain.gadget_id(chain.top()));
-    }
-
-    /// The sizes that docs/adr/0039 states.
-    #[test]
-    fn all_levels_of_a_set_in_two_keys() {
-        let params = Params::named("bgv-65537-n15", OptIn::SecureOnly).unwrap();
-        let (plan, chain) = (KeyPlan::relinearization(&params), params.chain());
-        let smaller = plan.smaller(&params);
-        let mib = |plan: &KeyPlan| plan.seeded_bytes(&params) as f64 / f64::from(1 << 20);
-        let sizes = [mib(&plan), mib(&smaller)].map(|mib| format!("{mib:.1}"));
-        assert_eq!((plan.relin.len(), smaller.relin.len()), (6, 2));
-        assert_eq!(sizes, ["77.0", "33.6"]);
-        let ratio = |(level, id): &(Level, GadgetId)| {
-            let taken = chain.switch_cost_by(*id, chain.basis(*level));
-            taken as f64 / chain.switch_cost(*level) as f64
-        };
-        let ratios: Vec<f64> = served(&params, &smaller).iter().map(ratio).collect();
-        assert_eq!(ratios.len(), chain.top().0 + 1);
-        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
-        let most = ratios.iter().copied().fold(0.0, f64::max);
-        assert!(ratios.iter().all(|ratio| *ratio >= 1.0) && most < 1.65, "{most}");
-        assert!((1.08..1.15).contains(&mean), "{mean}");
-        // Other keys stay, and so does a plan for another set.
-        let rotation = KeyPlan::column_rotations(&params, [1]);
-        let both = plan.clone().merge(&rotation).smaller(&params);
-        assert_eq!((&both.relin, &both.galois), (&smaller.relin, &rotation.galois));
-        assert_eq!(smaller.smaller(&params), smaller);
-        let toy = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
-        assert!(plan.check(&toy).is_err() && plan.smaller(&toy) == plan);
     }
 }

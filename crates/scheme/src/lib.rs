@@ -34,6 +34,7 @@ mod ops;
 pub mod params;
 mod plaintext;
 pub mod record;
+mod smaller_keys;
 pub mod spec;
 
 pub use checks::{no_parts, same_kind, same_modulus, same_owner, same_parts};

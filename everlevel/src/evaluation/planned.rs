@@ -7,12 +7,14 @@ use everlevel_integers::{
     Estimate, IntegersError, Origin, ProgramError, Rehearsal, TablePlans, Type, best_estimate,
     index_level,
 };
-use everlevel_scheme::{Level, Params};
+use everlevel_scheme::{KeyPlan, Level, NoOp, Params};
 
 use super::error::EvaluationError;
 use super::lowest::{either, lowest, refined};
 use crate::error::Error;
 use crate::plan::estimates::{best_of_secure, cost};
+use crate::plan::levels::levels_of;
+use crate::planner::bootstrap_plan;
 use crate::requirements::Minimize;
 
 /// A program with its public tables, and the columns that it will be run on.
@@ -61,6 +63,31 @@ impl TypedProgram<'_> {
         let best = |sets| self.best_of(sets, &plans, minimize, memory_bytes, &mut place);
         let found = best_of_secure(self.rows, minimize, best);
         found.map(|found| self.refined(found, &plans)).map_err(|error| placed(error, place))
+    }
+
+    /// Fewer relinearization keys than those of an estimate ([`KeyPlan::smaller`]), if the program
+    /// can be computed with them and no others on columns that either key has just encrypted at the
+    /// levels of the estimate, as two more rehearsals tell; else those of the estimate.
+    pub fn smaller_keys(&self, found: &Estimate) -> KeyPlan {
+        let smaller = found.keys.smaller(&found.params);
+        if smaller != found.keys && self.suffice(&smaller, found) {
+            return smaller;
+        }
+        found.keys.clone()
+    }
+
+    /// Whether a server with these keys and no others can compute the program as estimated.
+    fn suffice(&self, keys: &KeyPlan, found: &Estimate) -> bool {
+        let params = &found.params;
+        let levels = levels_of(found, self.types.iter().map(|(name, _)| name.as_str()));
+        let plan = found.bootstraps.then(|| bootstrap_plan(params)).transpose();
+        let (Ok(indexes), Ok(plan)) = (self.index_levels(params), plan) else { return false };
+        [Origin::Public, Origin::Secret].into_iter().all(|origin| {
+            let scheme = NoOp::blank(params).holding(keys.clone());
+            let Ok(rehearsal) = Rehearsal::on(scheme, plan.clone()) else { return false };
+            let rehearsal = rehearsal.with_side_by_side(found.side_by_side);
+            self.rehearsed(&rehearsal, origin, &levels, &indexes).is_ok()
+        })
     }
 
     /// The best of some sets. `place` becomes the last error of the program.

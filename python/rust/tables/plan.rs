@@ -79,11 +79,13 @@ pub fn table_plan_keys(
     small: bool,
 ) -> Result<crate::keys::Plan> {
     let keys = detached(py, || {
+        let plans: Result<Vec<Plan>> = plans.iter().map(|x| Ok(Plan::from_json(x)?)).collect();
+        let plans = plans?;
         let mut keys = KeyPlan::default();
         for plan in &plans {
-            keys = keys.merge(&Plan::from_json(plan)?.keys(&params.0, rows)?);
+            keys = keys.merge(&plan.keys(&params.0, rows)?);
         }
-        Ok(if small { keys.smaller(&params.0) } else { keys })
+        Ok(if small { Plan::smaller_keys(&plans, &params.0, rows, &keys) } else { keys })
     })?;
     Ok(crate::keys::Plan(keys))
 }

@@ -32,31 +32,32 @@ struct Report {
 
 /// The server keys of a program or of queries, or general ones.
 pub fn plan(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError> {
-    let keys = whole(params, purpose)?;
-    Ok(if purpose.small_keys { keys.smaller(params) } else { keys })
-}
-
-/// The same with a key for each gadget.
-fn whole(params: &Params, purpose: &PurposeArgs) -> Result<KeyPlan, CliError> {
+    let small = purpose.small_keys;
     if let (Some(text), Some(types), Some(rows)) = (&purpose.program, &purpose.types, purpose.rows)
     {
         let PurposeArgs { tables, indexes, .. } = purpose;
         // At the top, where `encrypt` puts them.
         let levels = Some(purpose.levels.as_deref().unwrap_or_default());
         let columns = Columns { text, types, indexes, levels, rows, tables, seeded_keys: false };
-        return Ok(columns.on(params)?.keys);
+        return columns.keys(params, small);
     }
     if let Some(rows) = purpose.rows {
-        let mut keys = KeyPlan::default();
+        let (mut keys, mut plans) = (KeyPlan::default(), Vec::new());
         for path in &purpose.table_plans {
             let text = read_text(path, PLAN_BYTES, "the plan")?;
-            let of_one = Plan::from_json(&text).and_then(|plan| plan.keys(params, rows as usize));
-            keys = keys.merge(&of_one.map_err(|e| {
+            let of_one = Plan::from_json(&text)
+                .and_then(|plan| Ok((plan.keys(params, rows as usize)?, plan)));
+            let (of_one, plan) = of_one.map_err(|e| {
                 let code = e.code();
                 CliError::usage(format!("{}: {e}", path.display())).with_code(code)
-            })?);
+            })?;
+            keys = keys.merge(&of_one);
+            plans.push(plan);
         }
-        return Ok(keys);
+        return Ok(match small {
+            true => Plan::smaller_keys(&plans, params, rows as usize, &keys),
+            false => keys,
+        });
     }
     match &purpose.program {
         Some(text) => Ok(program_keys(params, &parse(text)?)?),

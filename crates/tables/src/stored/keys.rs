@@ -70,7 +70,7 @@ impl Plan {
     /// the constants were encrypted with, and whether or not the server knows the table. They take
     /// a few percent of the size of general keys if nothing has to be bootstrapped, as for most
     /// queries. The keys of several plans are merged with [`KeyPlan::merge`], and
-    /// [`KeyPlan::smaller`] takes fewer of them.
+    /// [`Plan::smaller_keys`] are fewer of them.
     ///
     /// They are found by a run on the no-op scheme, with two full blocks and the last one.
     ///
@@ -82,56 +82,93 @@ impl Plan {
         self.keys_from(&starts, (params, &plans), rows)
     }
 
-    /// The same where the conditions begin at these levels.
+    /// Fewer relinearization keys than `keys`, those of these plans for a table of `rows` rows
+    /// ([`KeyPlan::smaller`]), if every server that computes the plans with `keys` does so with
+    /// them; else `keys` as they are.
+    ///
+    /// Each plan is rehearsed twice more as by [`Plan::keys`], with either keys and no others.
+    pub fn smaller_keys(plans: &[Plan], params: &Params, rows: usize, keys: &KeyPlan) -> KeyPlan {
+        let (smaller, tables) = (keys.smaller(params), TablePlans::default());
+        // On how many servers it can be computed; none if not on one of those that it is for.
+        let reached = |plan: &Plan, keys: &KeyPlan| {
+            let held = plan.all_rehearsed(None, (params, &tables), rows, Some(keys));
+            held.map_or(0, |(_, count)| count)
+        };
+        let suffices = |plan: &Plan| {
+            let found = reached(plan, &smaller);
+            found > 0 && found >= reached(plan, keys)
+        };
+        if smaller != *keys && plans.iter().all(suffices) { smaller } else { keys.clone() }
+    }
+
+    /// The keys where the conditions begin at these levels.
     pub(crate) fn keys_from(
         &self,
         starts: &Starts,
         (params, plans): (&Params, &TablePlans),
         rows: usize,
     ) -> Result<KeyPlan, TablesError> {
-        let (mut found, top) = (KeyPlan::default(), Starts::default());
+        let found = self.all_rehearsed(Some(starts), (params, plans), rows, None)?;
+        Ok(found.0)
+    }
+
+    /// The keys that were used, of those that are held or of all, on all servers that the keys are
+    /// for, and how many these are. Conditions begin at these levels, or where a server with the
+    /// keys that are held lets them begin.
+    fn all_rehearsed(
+        &self,
+        starts: Option<&Starts>,
+        (params, plans): (&Params, &TablePlans),
+        rows: usize,
+        held: Option<&KeyPlan>,
+    ) -> Result<(KeyPlan, usize), TablesError> {
+        let (mut found, mut count, top) = (KeyPlan::default(), 0, Starts::default());
         // What a server puts in order it bootstraps.
         let orders = self.layout(params, rows)?.1.orders();
         let bootstraps = params.spec().bootstrap.is_some();
         for of in Rehearsal::of(self) {
             // A table in the clear has conditions that begin at the top.
-            let starts = if of.table == Encryption::None { &top } else { starts };
-            let rehearsed = |on| self.rehearsed((params, plans), rows, of, starts, on, None);
+            let starts = if of.table == Encryption::None { Some(&top) } else { starts };
+            let rehearsed = |on| self.rehearsed((params, plans), rows, of, starts, on, held);
+            let mut add = |keys: KeyPlan| {
+                found = std::mem::take(&mut found).merge(&keys);
+                count += 1;
+            };
             if orders && bootstraps {
-                found = found.merge(&rehearsed(On::Bootstrapping)?);
+                add(rehearsed(On::Bootstrapping)?);
                 continue;
             }
             match rehearsed(On::Keeping(None)) {
                 Err(e) if is_deep(&e) && bootstraps => {
-                    found = found.merge(&rehearsed(On::Bootstrapping)?);
+                    add(rehearsed(On::Bootstrapping)?);
                     continue;
                 }
-                keys => found = found.merge(&keys?),
+                keys => add(keys?),
             }
             // A server that has keys for bootstrapping, from another plan, decides otherwise at
             // some places. Where this plan is too deep for it, the keys are for servers without.
             for keeping in leasts(params).into_iter().filter(Option::is_some) {
                 match rehearsed(On::Keeping(keeping)) {
                     Err(e) if is_deep(&e) || e.code() == "circuit.no-bootstrapping" => {}
-                    keys => found = found.merge(&keys?),
+                    keys => add(keys?),
                 }
             }
         }
-        Ok(found)
+        Ok((found, count))
     }
 
-    /// The keys that were used, of those that are held or of all.
+    /// The keys that were used, of those that are held or of all, where conditions begin at these
+    /// levels or where a server with the keys that are held lets them begin.
     fn rehearsed(
         &self,
         (params, plans): (&Params, &TablePlans),
         rows: usize,
         of: Rehearsal,
-        starts: &Starts,
+        starts: Option<&Starts>,
         on: On,
         held: Option<&KeyPlan>,
     ) -> Result<KeyPlan, TablesError> {
         let (needed, schema) = self.needed()?;
-        let layout = self.layout(params, rows)?.1.deciding(starts.by_digits());
         let scheme = NoOp::blank(params);
         let scheme = Arc::new(match held {
             Some(keys) => scheme.holding(keys.clone()),
@@ -147,6 +184,15 @@ impl Plan {
             On::Keeping(None) => Session::leveled(scheme.clone()),
         };
         let ints = Integers::new(&session, params)?.with_plans(plans.clone());
+        let server;
+        let starts = match starts {
+            Some(starts) => starts,
+            None => {
+                server = self.starts_with((&ints, held, None), params, rows)?;
+                &server
+            }
+        };
+        let layout = self.layout(params, rows)?.1.deciding(starts.by_digits());
         let width = self.schema().fields().len();
         let encrypt = |zero: &Plaintext, field: &Field, with: Encryption| match with {
             Encryption::Secret => scheme.encrypt_at(zero, field.level(params)),
@@ -252,6 +298,8 @@ mod tests {
             let plan = Plan::new(&text, &schema).unwrap();
             let keys = plan.keys(&params, 3).unwrap();
             let smaller = keys.smaller(&params);
+            let taken = Plan::smaller_keys(std::slice::from_ref(&plan), &params, 3, &keys);
+            assert!(taken == smaller || (keys.bootstrap && taken == keys), "{condition}");
             let each = leasts(&params).into_iter().flat_map(|l| [(l, &keys), (l, &smaller)]);
             for (keeping, keys) in each {
                 if keys.bootstrap {
@@ -267,6 +315,7 @@ mod tests {
                 for of in Rehearsal::of(&plan) {
                     let top = Starts::default();
                     let starts = if of.table == Encryption::None { &top } else { &starts };
+                    let starts = Some(starts);
                     let on = On::Keeping(keeping);
                     let all = plan.rehearsed((&params, &plans), 3, of, starts, on, None);
                     // Too deep for a server that keeps what bootstrapping needs.
@@ -280,5 +329,20 @@ mod tests {
             // Whether the plan fits without bootstrapping.
             println!("{condition}: bootstrapping {}, {} keys", keys.bootstrap, keys.len());
         }
+    }
+
+    /// Smaller keys with which a plan cannot be computed are not taken.
+    #[test]
+    fn keys_that_do_not_suffice_stay_whole() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let schema = r#"{"columns": [{"name": "a", "type": "integer", "low": 0, "high": 9999}]}"#;
+        let schema = Schema::from_json(schema).unwrap();
+        let plan = Plan::new("select sum(a) from t where a < :most", &schema).unwrap();
+        let keys = plan.keys(&params, 3).unwrap();
+        let kept = |keys: &KeyPlan| Plan::smaller_keys(&[plan.clone()], &params, 3, keys) == *keys;
+        assert!(!kept(&keys) && keys.smaller(&params) != keys);
+        // Products are served, and sums are not.
+        let products = KeyPlan::relinearization(&params);
+        assert!(products.smaller(&params) != products && kept(&products));
     }
 }

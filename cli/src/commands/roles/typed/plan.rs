@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use everlevel::lab::{EvaluationError, TypedProgram};
-use everlevel::{Estimate, Minimize, Params};
+use everlevel::{Estimate, KeyPlan, Minimize, Params};
 use serde::Serialize;
 
 use super::super::eval::parse;
@@ -94,9 +94,16 @@ pub struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// What the program takes on a set.
-    pub fn on(&self, params: &Params) -> Result<Estimate, CliError> {
-        self.estimated(Some(params), |program| program.estimate(params, u64::MAX))
+    /// The keys that the program takes on a set, or fewer of them.
+    pub fn keys(&self, params: &Params, small: bool) -> Result<KeyPlan, CliError> {
+        let estimated = |program: &TypedProgram<'_>| {
+            let mut found = program.estimate(params, u64::MAX)?;
+            if small {
+                found.keys = program.smaller_keys(&found);
+            }
+            Ok(found)
+        };
+        Ok(self.estimated(Some(params), estimated)?.keys)
     }
 
     /// What `estimate` finds, on a set that is known or chosen. What refuses the program is the
