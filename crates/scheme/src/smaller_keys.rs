@@ -105,9 +105,9 @@ impl Served {
     }
 }
 
-/// By how many bits the largest digit of the primes of a level exceeds the special modulus, to which
-/// the noise of a key switch is about proportional; none if it does not, where the rounding after
-/// the division adds as much.
+/// By how many bits the largest digit of the primes of a level exceeds the special modulus; none
+/// if it does not. The noise of a key switch is about proportional to their quotient, beside what
+/// the rounding after the division by that modulus adds.
 fn excess(params: &Params, gadget: &Gadget, basis: Basis) -> f64 {
     let ring = params.ring();
     let largest = gadget.digits(basis).map(|(_, digit)| ring.log2(digit)).fold(0.0, f64::max);

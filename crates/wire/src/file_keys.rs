@@ -1,9 +1,8 @@
 //! Server keys that stay in their file: generated into it one by one, read and expanded when they
 //! are used.
 
-use std::borrow::Cow;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,18 +18,15 @@ use crate::buffer::Buffer;
 use crate::cache::Cache;
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
-use crate::format::{Entry, HEADER_BYTES, Layout, Owners, encode_head};
+use crate::format::{Entry, Layout, Owners, encode_head};
 use crate::id::{ParamsId, digest};
+use crate::inspected::{inspect_file, open_layout};
 use crate::key_record::{Body, KeyRecord, Purpose};
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::parts::FileParts;
 use crate::server_keys::SizeReport;
 use crate::summary::Metadata;
-use crate::summary::Summary;
-
-/// The largest index that is read, in bytes: some 500,000 keys.
-const INDEX_LIMIT: u64 = 1 << 25;
 
 /// Generates the keys of a plan directly into a file, which is written completely or not at all.
 /// Only one key is in memory at a time. With equal randomness, the file is that of
@@ -134,37 +130,6 @@ fn generate_at<E: From<WireError> + From<SchemeError>>(
     out.seek(SeekFrom::Start(0)).map_err(failed)?;
     out.write_all(&head(&entries)?).map_err(failed)?;
     Ok(SizeReport::of_records(params, &records))
-}
-
-/// Opens a file and reads header and index.
-pub(crate) fn open_layout(path: &Path) -> Result<(File, Layout), WireError> {
-    let failed = |e: std::io::Error| io_error(path, &e);
-    let mut file = File::open(path).map_err(failed)?;
-    let length = file.metadata().map_err(failed)?.len();
-    let mut head = Vec::with_capacity(HEADER_BYTES);
-    (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
-    let index = |bytes: u64| {
-        if bytes > INDEX_LIMIT {
-            return Err(WireError::Limit {
-                what: "bytes of the index",
-                found: bytes,
-                limit: INDEX_LIMIT,
-            });
-        }
-        let mut index = vec![0; bytes as usize];
-        file.read_exact(&mut index).map_err(failed)?;
-        Ok(Cow::Owned(index))
-    };
-    let layout = Layout::parse_parts(&head, length, index)?;
-    Ok((file, layout))
-}
-
-/// [`inspect`](crate::inspect) for a file of any size, of which only header and index are read.
-///
-/// # Errors
-/// A file that is not an object, truncated or damaged in its index; errors of the file system.
-pub fn inspect_file(path: &Path) -> Result<Summary, WireError> {
-    Ok(open_layout(path)?.1.summary())
 }
 
 #[derive(Clone)]

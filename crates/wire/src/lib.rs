@@ -46,6 +46,7 @@ mod file_keys;
 mod file_set;
 mod format;
 mod id;
+mod inspected;
 mod key_record;
 mod kind;
 mod manifest;
@@ -75,12 +76,11 @@ mod vector;
 mod vector_file;
 
 pub use error::WireError;
-pub use file_keys::{
-    FileKeys, generate_to_file, inspect_file, try_generate_into, try_generate_to_file,
-};
+pub use file_keys::{FileKeys, generate_to_file, try_generate_into, try_generate_to_file};
 pub use file_set::{FileSet, PendingSet};
 pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC};
 pub use id::{ParamsId, canonical_json};
+pub use inspected::inspect_file;
 pub use kind::ObjectKind;
 pub use manifest::{MANIFEST_LIMIT, Manifest, ManifestKey};
 pub use options::{BoundPolicy, Encryption, ReadOptions};

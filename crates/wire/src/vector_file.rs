@@ -15,9 +15,9 @@ use rayon::prelude::*;
 
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error, read_bytes};
-use crate::file_keys::open_layout;
 use crate::format::{Entry, Layout, Owners, encode_head};
 use crate::id::ParamsId;
+use crate::inspected::open_layout;
 use crate::manifest::bytes::digest_of_file;
 use crate::options::ReadOptions;
 use crate::packed::Packed;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use everlevel::{
     Client, Error, Estimate, Expr, IntegerColumn, IntegerValue, KeyPlan, Keys, NamedIntegers,
-    OptIn, Params, Plaintext, Plan, PlannedColumn, Server, Type, bootstrap_plan,
+    OptIn, Params, Plaintext, Plan, PlannedColumn, Server, Type, bootstrap_plan, general_keys,
 };
 use everlevel_integers::{Encoded, Operation};
 use rand_chacha::ChaCha20Rng;
@@ -197,4 +197,25 @@ fn a_server_of_another_kind_is_rehearsed() {
         // A whole rehearsal and a computation that ends early would have asked more often.
         Err(error) => assert!(asked < direct_asked + whole, "{error}: {asked}, {direct_asked}"),
     }
+}
+
+/// Fewer relinearization keys serve every level, too: arguments keep their levels, and nothing is
+/// rehearsed.
+#[test]
+fn a_server_with_smaller_keys_is_general() {
+    let params = toy();
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let client = Client::new(&params, &mut rng);
+    let all = general_keys(&params).unwrap();
+    let smaller = all.smaller(&params);
+    assert!(smaller.relin.len() < all.relin.len() && !smaller.covers(&all));
+    let keys = Keys::from(client.server_keys(&smaller, &mut rng).unwrap());
+    let leveled = Server::leveled(keys.clone());
+    assert!(!leveled.is_general() && leveled.rehearsal().unwrap().is_some());
+    let server = Server::new(keys, bootstrap_plan(&params).unwrap()).unwrap();
+    assert!(server.is_general() && server.rehearsal().unwrap().is_none());
+    let plan = compared(&params).0;
+    let inputs = arguments(&client, &plan, &mut rng);
+    let run = plan.run(&server, &inputs).unwrap();
+    assert_eq!(client.decrypt_column::<u8>(&run[0].1).unwrap(), COMPARED);
 }

@@ -151,9 +151,9 @@ class Plan:
     ) -> Server:
         """A server with the keys that the plan takes for a table of ``rows`` rows, and no others: a
         tenth of general ones, and less, where nothing is bootstrapped. ``seeded_keys`` as for
-        ``Server.open``. With ``small_keys`` there are fewer keys for products, which take less than
-        half of the bytes; answers are the same, and products at some levels take up to 1.6 times as
-        long.
+        ``Server.open``. With ``small_keys`` there are fewer keys for products, which take fewer
+        bytes; answers are the same, and relinearizations take up to 1.6 times as many transforms.
+        Where that would save less than a tenth, keys stay as they are.
         """
         count = counted("rows", rows)
         keys = _rust.table_plan_keys([self._text], client.params._raw, count, small_keys)

@@ -29,8 +29,9 @@ pub struct PurposeArgs {
     /// --rows rows; can be repeated
     #[arg(long = "plan", value_name = "FILE", requires = "rows", group = "of_rows")]
     pub table_plans: Vec<PathBuf>,
-    /// With --plan or --types: fewer keys for products, which take less than half of the bytes;
-    /// answers are the same, and products at some levels take up to 1.6 times as long
+    /// With --plan or --types: fewer keys for products, which take fewer bytes; answers are the
+    /// same, and relinearizations take up to 1.6 times as many transforms. Where that would save
+    /// less than a tenth, or the work could not be computed with them, keys stay as they are
     #[arg(long, requires = "of_rows")]
     pub small_keys: bool,
     /// With --plan or --types: the number of rows

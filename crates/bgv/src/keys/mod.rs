@@ -11,6 +11,7 @@ mod id;
 mod public;
 mod secret;
 mod server;
+mod source;
 mod sparse_overlap;
 mod switching;
 
@@ -18,5 +19,6 @@ pub use public::PublicKey;
 pub(crate) use public::encrypt_under;
 pub(crate) use secret::MainSecret;
 pub use secret::{ExposedSecret, SecretKey};
-pub use server::{BootstrapKey, EvalKeys, ServerKey, ServerKeys};
+pub use server::{BootstrapKey, ServerKey, ServerKeys};
+pub use source::EvalKeys;
 pub use switching::SwitchingKey;

@@ -2,7 +2,7 @@
 
 use everlevel_bgv::{EvalKeys, Evaluator, SecretKey, ServerKeys};
 use everlevel_scheme::{
-    Arithmetic, KeyPlan, Level, NextUse, NoOp, OptIn, Params, Plaintext, SchemeError,
+    Arithmetic, Cost, KeyPlan, Level, NextUse, NoOp, OptIn, Params, Plaintext, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -16,8 +16,14 @@ const SETS: [&str; 5] = [
     "insecure_yashe-257-n8",
 ];
 
+/// The transforms and key switches of a cost, and the words of keys that these read.
+fn switched(cost: Cost) -> (u64, u64, u64) {
+    (cost.transforms, cost.key_switches, cost.key_bytes)
+}
+
 /// At every level at which a product fits, whatever follows: the right message, noise within the
-/// bound, and level, bound and keys as the no-op scheme foretells them for these keys.
+/// bound, and level, bound, keys and cost as the no-op scheme foretells them for these keys. Keys
+/// whose halves are seeds give the same.
 #[test]
 fn products_at_all_levels_with_fewer_keys() {
     for name in SETS {
@@ -27,12 +33,14 @@ fn products_at_all_levels_with_fewer_keys() {
         let all = KeyPlan::relinearization(&params);
         let plan = all.smaller(&params);
         assert!(plan.relin.len() < all.relin.len(), "{name}");
+        let mut same = rng.clone();
         let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();
-        assert_eq!(keys.plan(), plan);
+        let seeded = ServerKeys::generate_seeded(&secret, &plan, &mut same, |_, _| ()).unwrap();
+        assert_eq!((keys.plan(), seeded.plan()), (plan.clone(), plan.clone()));
         for (id, basis) in &plan.relin {
             assert_eq!(keys.relin_basis(*id), Some(*basis));
         }
-        let server = Evaluator::new(keys);
+        let (server, seeded) = (Evaluator::new(keys), Evaluator::new(seeded));
         let dry = NoOp::new(&params, 1).holding(plan.clone());
         let (t, count) = (params.plain_modulus(), params.degree());
         let mut message = || {
@@ -50,23 +58,36 @@ fn products_at_all_levels_with_fewer_keys() {
                 let [x, y] = &messages;
                 let x = secret.encrypt_at(x, level, &mut rng)?;
                 let y = secret.encrypt_at(y, level, &mut rng)?;
-                server.relinearize(&server.mul_lazy_aligned(&x, &y)?, next)
+                let z = server.mul_lazy_aligned(&x, &y)?;
+                let before = server.cost();
+                let found = server.relinearize(&z, next)?;
+                let cost = switched(server.cost() - before);
+                Ok((found, seeded.relinearize(&z, next)?, cost))
             };
             let foretold = || -> Result<_, SchemeError> {
                 let [x, y] = &messages;
                 let (x, y) = (dry.encrypt_at(x, level)?, dry.encrypt_at(y, level)?);
-                dry.relinearize(&dry.mul_lazy_aligned(&x, &y)?, next)
+                let z = dry.mul_lazy_aligned(&x, &y)?;
+                let before = dry.cost();
+                let found = dry.relinearize(&z, next)?;
+                Ok((found, switched(dry.cost() - before)))
             };
             let (real, foretold) = (real(), foretold());
             assert_eq!(real.as_ref().err(), foretold.as_ref().err(), "{name}, {level}");
-            let (Ok(real), Ok(foretold)) = (real, foretold) else { continue };
+            let (Ok((real, by_seeds, cost)), Ok((foretold, dry_cost))) = (real, foretold) else {
+                continue;
+            };
+            assert_eq!(cost, dry_cost, "{name}, {level}");
             assert_eq!(real.meta().level, foretold.meta().level, "{name}, {level}");
             assert!(next != NextUse::Keep || real.meta().level == level, "{name}, {level}");
             let (bound, dry_bound) = (real.meta().noise, foretold.meta().noise);
             assert!((bound - dry_bound).abs() < 1e-6, "{name}, {level}: {bound}, {dry_bound}");
             let measured = secret.measure_noise(&real).unwrap();
             assert!(measured <= bound, "{name}, {level}: {measured} above {bound}");
-            assert!(secret.decrypt(&real).unwrap() == expected, "{name}, {level}");
+            for found in [&real, &by_seeds] {
+                assert!(secret.decrypt(found).unwrap() == expected, "{name}, {level}");
+            }
+            assert_eq!(real.meta(), by_seeds.meta(), "{name}, {level}");
             fitting += 1;
             by_others += usize::from(!plan.relin.contains_key(&chain.gadget_id(level)));
         }

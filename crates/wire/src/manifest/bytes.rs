@@ -14,12 +14,12 @@ use crate::ciphertexts::decode_meta;
 use crate::columns::ciphertext_part;
 use crate::error::WireError;
 use crate::file::io_error;
-use crate::file_keys::open_layout;
 use crate::format::{
     Entry, FORMAT_VERSION, Layout, Planned, decode_owner, encode, encode_head_as, encode_owner,
     preamble,
 };
 use crate::id::ParamsId;
+use crate::inspected::open_layout;
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::reader::Reader;
