@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 
 use crate::carry::DIGITS;
-use crate::column::{Column, Digit};
+use crate::column::{Column, Digit, value};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::firsts::Arrays;
@@ -125,18 +125,26 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
         arrays: Arrays,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        // Public digits are those of all entries, so n times their value is public as well.
+        let known = value(x.digits.iter().map(|d| if d.cipher.is_none() { d.low } else { 0 }));
+        let base = x.anchor + known;
         let count = Interval::point(arrays.n as i128)?;
         let interval = x.interval.checked_mul(count)?;
-        let anchor = interval.anchored("the sum", x.anchor.checked_mul(count.low()))?;
+        let anchor = interval.anchored("the sum", base.checked_mul(count.low()))?;
+        // Other digits are not negative.
+        let interval = Interval::new(interval.low().max(anchor), interval.high())?;
         let digit = |d: &Digit<S::Ciphertext>| match d.cipher {
-            None if d.low == 0 => Ok(d.clone()),
-            _ => self.cleared(&self.encrypted(d)?, arrays.entries()),
+            None => Ok(Digit::public(0)),
+            Some(_) => self.cleared(d, arrays.entries()),
         };
-        // Above the anchor, so that sums of any slots are from 0 to that of the largest values.
+        let top = x.digits.iter().rposition(|d| d.cipher.is_some()).map_or(0, |k| k + 1);
+        let digits = x.digits[..top].iter().map(digit);
+        // Above all that is public, so that sums of any slots are from 0 to that of the largest
+        // values.
         let sum = Column {
-            interval: Interval::new(0, x.interval.high() - x.anchor)?,
+            interval: Interval::new(0, x.interval.high() - base)?,
             anchor: 0,
-            digits: x.digits.iter().map(digit).collect::<Result<_, IntegersError>>()?,
+            digits: digits.collect::<Result<_, IntegersError>>()?,
             length: Some(self.slots()),
         };
         let sum = self.folded(&sum, 1, arrays.n)?;
