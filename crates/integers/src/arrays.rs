@@ -329,3 +329,60 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use everlevel_circuit::PrimePower;
+    use everlevel_scheme::noop::NoOpCiphertext;
+    use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
+
+    use super::*;
+    use crate::encode::Encoded;
+    use crate::rehearsal::no_op_session;
+    use crate::types::Type;
+
+    /// Slots behind a column may hold what is no possible entry of it: neither results nor the
+    /// windows of digits, which hold in all slots, are wrong then.
+    #[test]
+    fn what_is_behind_may_be_outside_of_the_interval() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let scheme = Arc::new(NoOp::new(&params, 1));
+        let session = no_op_session(&params, scheme.clone(), true).unwrap();
+        let modulus = PrimePower::new(65537, 1).unwrap();
+        let (in_slots, power) = (params.clone(), modulus);
+        let ints = Integers::new(&session, &params).unwrap().observed(Box::new(
+            move |scheme: &NoOp, x: &NoOpCiphertext, (low, high)| {
+                for slot in scheme.decrypt(x).unwrap().decode(&in_slots).unwrap() {
+                    let found = low + power.sub(slot, power.reduce_i64(low)) as i64;
+                    assert!(found <= high, "{found}, outside of [{low}, {high}]");
+                }
+            },
+        ));
+        let xs = [3, 20, 0, 7, 7, 1, 19, 20, 18];
+        let encoded = Encoded::padded(&xs, Type::U8, params.slots(), 255).unwrap();
+        let encrypt = |slots: &[u64]| {
+            Ok::<_, IntegersError>(scheme.encrypt(&Plaintext::encode(&params, slots)?)?)
+        };
+        let x = encoded.encrypt(encrypt).unwrap();
+        let x = Column { interval: Interval::new(0, 20).unwrap(), ..x };
+        assert!(!x.interval.contains(x.pad()));
+        for (operation, expected) in [
+            (ArrayOperation::Sum, vec![23, 15, 57]),
+            (ArrayOperation::Nth(Order::Descending, 0), vec![20, 7, 20]),
+            (ArrayOperation::Nth(Order::Ascending, 1), vec![3, 7, 19]),
+            (ArrayOperation::ArgNth(Order::Descending, 0), vec![1, 0, 1]),
+            (ArrayOperation::ArgNth(Order::Ascending, 0), vec![2, 2, 2]),
+            (ArrayOperation::Sort(Order::Ascending), vec![0, 3, 20, 1, 7, 7, 18, 19, 20]),
+            (ArrayOperation::ArgSort(Order::Ascending), vec![2, 0, 1, 2, 0, 1, 2, 0, 1]),
+            (ArrayOperation::CumulativeSum, vec![3, 23, 23, 7, 14, 15, 19, 39, 57]),
+        ] {
+            let found = ints.of_arrays(&x, 3, operation).unwrap();
+            let open =
+                |c: &NoOpCiphertext| Ok::<_, IntegersError>(scheme.decrypt(c)?.decode(&params)?);
+            assert_eq!(found.decrypt(modulus, open).unwrap().to_vec(), expected, "{operation:?}");
+            assert!(found.interval.contains(found.pad()), "{operation:?}");
+        }
+    }
+}

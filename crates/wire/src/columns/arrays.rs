@@ -182,10 +182,7 @@ mod tests {
         assert!(metadata[ARRAYS].matches("integers").count() == 1);
         let mut places = Metadata::new();
         ColumnArray::state(&arrays[3..4], &mut places);
-        assert_eq!(
-            ColumnArray::all(&places, 128, &["places"]),
-            Ok(Some(arrays[3..4].to_vec()))
-        );
+        assert_eq!(ColumnArray::all(&places, 128, &["places"]), Ok(Some(arrays[3..4].to_vec())));
         let mut plain = Metadata::new();
         ColumnArray::state(&arrays[1..2], &mut plain);
         assert!(plain.is_empty());
