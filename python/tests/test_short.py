@@ -129,7 +129,7 @@ def test_places_and_counts_are_integers(short):
             found.to_bytes(), params=short.params, bounds="stated"
         )
         assert read.dtype == short.client.decrypt(read).dtype == np.uint8
-        assert short.client.decrypt(found.compact())["x"].dtype == np.uint8
+        assert short.client.decrypt(found.compact()).dtype == np.uint8
     # So an index it is: of both entries, not of some.
     place = short.client.decrypt(x.argmax(axis=-1))[:2]
     assert a[1][place].tolist() == [a[1][i] for i in a[:2].argmax(axis=-1)]

@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(arrays[0].lengths(128), Some(vec![128, 128, 44]));
         assert_eq!(arrays[2].lengths(128), None);
         assert_eq!(arrays[4].lengths(128), Some(vec![128, 1, 128, 1]));
-        assert!(metadata[ARRAYS].matches("integers").count() == 1);
+        assert_eq!(metadata[ARRAYS].matches("integers").count(), 1);
         let mut places = Metadata::new();
         ColumnArray::state(&arrays[3..4], &mut places);
         assert_eq!(ColumnArray::all(&places, 128, &["places"]), Ok(Some(arrays[3..4].to_vec())));
