@@ -11,9 +11,9 @@ use crate::errors::Result;
 /// is in every slot.
 type Layout = (Vec<usize>, bool, bool);
 
-/// The name of an array of columns, how many it has, its shape (none of totals), its runs and the
-/// type that it wraps in.
-type Described = (String, usize, Option<Vec<usize>>, usize, Option<String>);
+/// The name of an array of columns, how many it has, its shape (none of totals), its runs, the type
+/// that it wraps in, and whether its entries are no truth values even if they are 0 and 1.
+type Described = (String, usize, Option<Vec<usize>>, usize, Option<String>, bool);
 
 /// Metadata that state an array modulo p^r, too.
 #[pyfunction]
@@ -53,8 +53,14 @@ pub fn column_names(name: &str, blocks: usize) -> Vec<String> {
 /// Metadata that describe arrays of typed integers.
 #[pyfunction]
 pub fn describe_columns(arrays: Vec<Described>) -> Metadata {
-    let array =
-        |(name, blocks, shape, runs, wrapping)| ColumnArray { name, blocks, shape, runs, wrapping };
+    let array = |(name, blocks, shape, runs, wrapping, integers): Described| ColumnArray {
+        name,
+        blocks,
+        shape,
+        runs,
+        wrapping,
+        integers,
+    };
     let arrays: Vec<ColumnArray> = arrays.into_iter().map(array).collect();
     let mut metadata = Metadata::new();
     ColumnArray::describe(&arrays, &mut metadata);
@@ -70,6 +76,6 @@ pub fn described_columns(
 ) -> Result<Option<Vec<Described>>> {
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let found = ColumnArray::all(&metadata, slots, &columns)?;
-    let told = |a: ColumnArray| (a.name, a.blocks, a.shape, a.runs, a.wrapping);
+    let told = |a: ColumnArray| (a.name, a.blocks, a.shape, a.runs, a.wrapping, a.integers);
     Ok(found.map(|arrays| arrays.into_iter().map(told).collect()))
 }

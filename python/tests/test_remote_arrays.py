@@ -277,6 +277,17 @@ def test_what_cannot_be_done_is_refused_before_anything_is_sent(
     refusal(error.NotHomomorphicError, "python.not-homomorphic", x.normalized)
     refusal(error.NotHomomorphicError, "python.not-homomorphic", lambda: x + np.arange(ROWS))
     refusal(error.NotHomomorphicError, "python.not-homomorphic", np.average, x, weights=[2] * ROWS)
+    pairs = x.reshape(-1, 2)
+    for function, name in [
+        (lambda: pairs.max(axis=-1), "max"),
+        (lambda: pairs.argmin(axis=-1), "argmin"),
+        (lambda: pairs.sum(axis=-1), "sums"),
+        (lambda: np.quantile(pairs, 0.5, axis=-1, method="lower"), "a quantile"),
+        (lambda: np.sort(pairs), "sorting"),
+        (lambda: np.argsort(pairs), "places in order"),
+    ]:
+        with pytest.raises(error.NotHomomorphicError, match=f"{name} along the last axis"):
+            function()
     refusal(error.RangeError, "integers.table", lambda: error.Table([1, 2])[x])
     refusal(error.RangeError, "integers.range", lambda: x**17)
     refusal(error.RangeError, "integers.range", lambda: x + (1 << 64))

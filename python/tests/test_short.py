@@ -76,12 +76,102 @@ def test_places_are_those_of_a_stable_sort(short):
 def test_what_wraps(short):
     a = np.random.default_rng(6).integers(0, 256, (3, 4)).astype(np.uint8)
     x = short.load(a, dtype=np.uint8).wrapping()
-    found = x.sum(axis=-1)
-    assert found.dtype == np.uint8
-    short.check(found, a.sum(axis=-1, dtype=np.uint8))
-    short.check(np.cumsum(x, axis=-1), np.cumsum(a, axis=-1, dtype=np.uint8))
+    # Sums are those of a vector, which are exact, as NumPy's are wider.
+    short.check(x.sum(axis=-1), a.sum(axis=-1))
+    short.check(np.cumsum(x, axis=-1), np.cumsum(a, axis=-1))
+    short.check(np.count_nonzero(x, axis=-1), np.count_nonzero(a, axis=-1))
+    b = np.array([200, 100], np.uint8)
+    y = short.load(b, dtype=np.uint8).wrapping()
+    short.check(y.cumsum(), [200, 300])
+    short.check(y.reshape(1, 2).cumsum(axis=-1), [[200, 300]])
+    short.check(y.reshape(1, 2).sum(axis=-1), [short.client.decrypt(y.sum())])
     assert x.max(axis=-1).dtype == np.sort(x).dtype == np.uint8
     short.check(x.max(axis=-1) + 200, a.max(axis=-1) + np.uint8(200))
+
+
+def test_places_and_counts_are_integers(short):
+    """Also where they can only be 0 and 1: an index of bool chooses entries."""
+    a = np.array([[4, 7], [9, 2], [5, 5]])
+    x = short.load(a, bounds=(0, 9))
+    rows = short.load(a[:2], bounds=(0, 9), rows=True)
+    pair, one = short.load(a[1], bounds=(0, 9)), short.load(a[:1, 0], bounds=(0, 9))
+    bits = short.load(np.array([True, False]))
+    for found, expected in [
+        (x.argmax(axis=-1), a.argmax(axis=-1)),
+        (x.argmin(axis=-1), a.argmin(axis=-1)),
+        (np.argsort(x), np.argsort(a, kind="stable")),
+        (x.argsort(axis=1, descending=True), np.argsort(-a, kind="stable")),
+        (x.reshape(6, 1).argmax(axis=-1), np.zeros(6, int)),
+        (x.reshape(6, 1).argsort(), np.zeros((6, 1), int)),
+        (np.count_nonzero(x.reshape(6, 1), axis=-1), np.ones(6, int)),
+        (rows.argmax(axis=0), a[:2].argmax(axis=0)),
+        (rows[:1].argmax(axis=0), [0, 0]),
+        (np.count_nonzero(rows[:1], axis=0), [1, 1]),
+        (pair.argmax(), 0),
+        (pair.argmin(), 1),
+        (pair.argsort(), [1, 0]),
+        (one.argmax(), 0),
+        (bits[:].sum_of_each(), [1, 1]),
+        (np.searchsorted([5], pair), [1, 0]),
+        (np.digitize(pair, [5]), [1, 0]),
+    ]:
+        short.check(found, expected)
+        assert found.dtype == short.client.decrypt(found).dtype == np.uint8, found
+        short.check(~found, ~np.asarray(expected))
+        short.check(found + found, 2 * np.asarray(expected))
+        assert (found * 1).dtype == np.uint8
+        if found.key_id is None:
+            continue  # All places are public.
+        if found.shape == (2,):
+            assert (found * bits).dtype == np.where(bits, found, 0).dtype == np.uint8
+        # In files, and in those for decryption, too.
+        read = everlevel.EncryptedIntegers.from_bytes(
+            found.to_bytes(), params=short.params, bounds="stated"
+        )
+        assert read.dtype == short.client.decrypt(read).dtype == np.uint8
+        assert short.client.decrypt(found.compact()).dtype == np.uint8
+    # So an index it is: of both entries, not of some.
+    place = short.client.decrypt(x.argmax(axis=-1))[:2]
+    assert a[1][place].tolist() == [a[1][i] for i in a[:2].argmax(axis=-1)]
+    # What is compared is a truth value, and a table has an entry for each place.
+    assert (x.argmax(axis=-1) == 1).dtype == x.any(axis=-1).dtype == bool
+    assert x.argmax(axis=-1).astype(bool).dtype == (~bits).dtype == bool
+    short.check(everlevel.Table([10, 20])[x.argmax(axis=-1)], [20, 10, 10])
+    assert x.max(axis=-1).interval == (0, 9)
+
+
+def test_programs_give_integers_for_places(short):
+    @everlevel.program
+    def places(x: everlevel.uint8):
+        return x.reshape(-1, 2).argmax(axis=-1), x.reshape(-1, 2).argsort()
+
+    values = np.array([3, 200, 9, 1], np.uint8)
+    given = places(values), tuple(map(short.client.decrypt, places(short.load(values))))
+    for first, order in given:
+        assert first.dtype == order.dtype == np.uint8
+        assert first.tolist() == [1, 0] and order.tolist() == [[0, 1], [1, 0]]
+
+
+def test_other_kinds_of_entries(short):
+    a = np.array([[True, False], [False, False], [True, True]])
+    x = short.load(a)
+    assert x.max(axis=-1).dtype == np.sort(x).dtype == bool
+    short.check(np.sort(x), np.sort(a))
+    short.check(x.sum(axis=-1), a.sum(axis=-1))
+    short.check(x.argmax(axis=-1), a.argmax(axis=-1))
+    b = np.array([[-128, 127, 0], [-1, -1, -2]], np.int8)
+    y = short.load(b)
+    for name in ("sum", "cumsum", "max", "min", "argmax", "argmin"):
+        short.check(getattr(y, name)(axis=-1), getattr(b, name)(axis=-1))
+    # A single array, along which there is nothing to compute.
+    z = short.load(b[:1])
+    for name in ("sum", "cumsum", "max", "min", "argmax", "argmin"):
+        short.check(getattr(z, name)(axis=0), getattr(b[:1], name)(axis=0))
+        short.check(getattr(z, name)(axis=1), getattr(b[:1], name)(axis=1))
+    short.check(np.sort(z, axis=0), b[:1])
+    for refused in (lambda: z.argsort(axis=0), lambda: y.argsort(take=2)):
+        with pytest.raises(everlevel.Error):
+            refused()
 
 
 def test_programs_are_planned(short):
@@ -126,3 +216,6 @@ def test_what_is_refused(short):
         with pytest.raises(everlevel.Error) as caught:
             refused()
         assert caught.value.code == code, caught.value
+    with pytest.raises(everlevel.Error, match="rows=True") as caught:
+        ten.min(axis=-1)
+    assert "power of two" not in str(caught.value)

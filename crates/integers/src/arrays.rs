@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 
 use crate::carry::DIGITS;
-use crate::column::{Column, Digit};
+use crate::column::{Column, Digit, value};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::firsts::Arrays;
@@ -125,18 +125,26 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
         arrays: Arrays,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        // Public digits are those of all entries, so n times their value is public as well.
+        let known = value(x.digits.iter().map(|d| if d.cipher.is_none() { d.low } else { 0 }));
+        let base = x.anchor + known;
         let count = Interval::point(arrays.n as i128)?;
         let interval = x.interval.checked_mul(count)?;
-        let anchor = interval.anchored("the sum", x.anchor.checked_mul(count.low()))?;
+        let anchor = interval.anchored("the sum", base.checked_mul(count.low()))?;
+        // Other digits are not negative.
+        let interval = Interval::new(interval.low().max(anchor), interval.high())?;
         let digit = |d: &Digit<S::Ciphertext>| match d.cipher {
-            None if d.low == 0 => Ok(d.clone()),
-            _ => self.cleared(&self.encrypted(d)?, arrays.entries()),
+            None => Ok(Digit::public(0)),
+            Some(_) => self.cleared(d, arrays.entries()),
         };
-        // Above the anchor, so that sums of any slots are from 0 to that of the largest values.
+        let top = x.digits.iter().rposition(|d| d.cipher.is_some()).map_or(0, |k| k + 1);
+        let digits = x.digits[..top].iter().map(digit);
+        // Above all that is public, so that sums of any slots are from 0 to that of the largest
+        // values.
         let sum = Column {
-            interval: Interval::new(0, x.interval.high() - x.anchor)?,
+            interval: Interval::new(0, x.interval.high() - base)?,
             anchor: 0,
-            digits: x.digits.iter().map(digit).collect::<Result<_, IntegersError>>()?,
+            digits: digits.collect::<Result<_, IntegersError>>()?,
             length: Some(self.slots()),
         };
         let sum = self.folded(&sum, 1, arrays.n)?;
@@ -318,6 +326,63 @@ impl<S: IntegerScheme> Integers<'_, S> {
         match order {
             Order::Ascending => Ok(ties),
             Order::Descending => self.sub(n as u64 - 1, &ties),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use everlevel_circuit::PrimePower;
+    use everlevel_scheme::noop::NoOpCiphertext;
+    use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
+
+    use super::*;
+    use crate::encode::Encoded;
+    use crate::rehearsal::no_op_session;
+    use crate::types::Type;
+
+    /// Slots behind a column may hold what is no possible entry of it: neither results nor the
+    /// windows of digits, which hold in all slots, are wrong then.
+    #[test]
+    fn what_is_behind_may_be_outside_of_the_interval() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let scheme = Arc::new(NoOp::new(&params, 1));
+        let session = no_op_session(&params, scheme.clone(), true).unwrap();
+        let modulus = PrimePower::new(65537, 1).unwrap();
+        let (in_slots, power) = (params.clone(), modulus);
+        let ints = Integers::new(&session, &params).unwrap().observed(Box::new(
+            move |scheme: &NoOp, x: &NoOpCiphertext, (low, high)| {
+                for slot in scheme.decrypt(x).unwrap().decode(&in_slots).unwrap() {
+                    let found = low + power.sub(slot, power.reduce_i64(low)) as i64;
+                    assert!(found <= high, "{found}, outside of [{low}, {high}]");
+                }
+            },
+        ));
+        let xs = [3, 20, 0, 7, 7, 1, 19, 20, 18];
+        let encoded = Encoded::padded(&xs, Type::U8, params.slots(), 255).unwrap();
+        let encrypt = |slots: &[u64]| {
+            Ok::<_, IntegersError>(scheme.encrypt(&Plaintext::encode(&params, slots)?)?)
+        };
+        let x = encoded.encrypt(encrypt).unwrap();
+        let x = Column { interval: Interval::new(0, 20).unwrap(), ..x };
+        assert!(!x.interval.contains(x.pad()));
+        for (operation, expected) in [
+            (ArrayOperation::Sum, vec![23, 15, 57]),
+            (ArrayOperation::Nth(Order::Descending, 0), vec![20, 7, 20]),
+            (ArrayOperation::Nth(Order::Ascending, 1), vec![3, 7, 19]),
+            (ArrayOperation::ArgNth(Order::Descending, 0), vec![1, 0, 1]),
+            (ArrayOperation::ArgNth(Order::Ascending, 0), vec![2, 2, 2]),
+            (ArrayOperation::Sort(Order::Ascending), vec![0, 3, 20, 1, 7, 7, 18, 19, 20]),
+            (ArrayOperation::ArgSort(Order::Ascending), vec![2, 0, 1, 2, 0, 1, 2, 0, 1]),
+            (ArrayOperation::CumulativeSum, vec![3, 23, 23, 7, 14, 15, 19, 39, 57]),
+        ] {
+            let found = ints.of_arrays(&x, 3, operation).unwrap();
+            let open =
+                |c: &NoOpCiphertext| Ok::<_, IntegersError>(scheme.decrypt(c)?.decode(&params)?);
+            assert_eq!(found.decrypt(modulus, open).unwrap().to_vec(), expected, "{operation:?}");
+            assert!(found.interval.contains(found.pad()), "{operation:?}");
         }
     }
 }

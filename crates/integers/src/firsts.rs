@@ -65,7 +65,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             if !columns.is_multiple_of(n) {
                 let expected = format!(
                     "at most {} in arrays of {n} entries, as each array is in one row of {columns} \
-                     slots: compute on fewer arrays at a time, or fill them up to a power of two",
+                     slots: compute on fewer arrays at a time, or put entry j of all arrays in \
+                     column j, which in Python is row j with rows=True, and take axis=0",
                     per_row * n
                 );
                 return Err(IntegersError::Length { found, expected });

@@ -18,7 +18,7 @@ macro_rules! operations {
         }
 
         impl Operation {
-            /// Its name, as in text programs.
+            /// Its name, as plans state it: for what text programs have, that of their function.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Operation::$name { .. } => $word,)*

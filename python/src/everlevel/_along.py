@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: Operations along a vector whose results are entries of it, which wrap where it does.
 CHOSEN = frozenset({"sort", "maximum", "minimum", "nth"})
 
+#: Those whose results are sums or places: no truth values, also of a vector of one or two entries.
+COUNTED = frozenset({"sum_of_each", "cumsum", "argsort", "argmax", "argmin"})
+
 
 class Along(Converted):
     """Entries that are computed with each other: those of a vector, or along an axis of rows."""
@@ -114,7 +117,8 @@ class Along(Converted):
         server, block = _on(self._server), self._vector(name)
         blocks = server._integers.apply(name, [block], list(numbers))
         wrap = self._wrap if name in CHOSEN else None
-        return cast("EncryptedIntegers", self._make(blocks, shape, server, wrap))
+        counted = name in COUNTED or (name in CHOSEN and self._counted)
+        return cast("EncryptedIntegers", self._make(blocks, shape, server, wrap, 1, counted))
 
     def _ordered(self, name: str, axis: int | None) -> EncryptedIntegers:
         """An order statistic: of a vector with all entries side by side, of rows one after the
@@ -184,8 +188,23 @@ class Along(Converted):
         """The largest entry minus the least one, as ``max``."""
         return self.max(axis) - self.min(axis)
 
-    def argsort(self, *, take: int | None = None, descending: bool = False) -> EncryptedIntegers:
-        """The places of entries in order, or of the first ``take`` of them: a stable sort."""
+    def argsort(
+        self, axis: int | None = -1, *, take: int | None = None, descending: bool = False
+    ) -> EncryptedIntegers:
+        """The places of entries in order, or of the first ``take`` of them: a stable sort; along
+        the last axis of an array in one ciphertext all places.
+        """
+        what = "places in order"
+        if _short.length(self, axis, what) is not None:
+            if take is not None:
+                raise not_homomorphic(
+                    f"the first {take} {what} along the last axis",
+                    "x.argsort() has all of them, and costs the same",
+                )
+            return _short.places(self, descending)
+        if axis is not None and _rows.axis_of(axis, self.ndim, what) not in (0, self.ndim - 1):
+            # Along another axis there are no places.
+            _rows.along(self, axis, what)
         return self._first("argsort", self.size if take is None else take, descending)
 
     def nlargest(self, n: int) -> EncryptedIntegers:
@@ -213,5 +232,5 @@ class Along(Converted):
             if _short.length(self, axis, "prefix sums") is not None:
                 return _short.cumulative(self)
             parts = _rows.along(self, axis, "prefix sums")
-            return _rows.joined(list(itertools.accumulate(parts)), axis)
+            return _rows.joined(list(itertools.accumulate(parts)), axis)._counting()
         return self._along("cumsum", shape=self._shape)

@@ -101,7 +101,7 @@ def _joined(
         blocks = [block.of_length(n) for block, n in zip(blocks, sizes)]
     low, high = zip(*(block.interval for block in blocks))
     wrap = wraps_in(told, (min(low), max(high)))
-    x = EncryptedIntegers._make(blocks, shape, None, wrap, runs)
+    x = EncryptedIntegers._make(blocks, shape, None, wrap, runs, told is not None and told[5])
     loaded: EncryptedIntegers = x if server is None else server.load(x)
     return loaded
 
@@ -112,7 +112,7 @@ def shape_of(
     """The shape of an array with this description, and its runs; ``lengths`` are those of its
     columns.
     """
-    _, _, stated, runs, _ = told or ("", 1, None, 1, None)
+    _, _, stated, runs, _, _ = told or ("", 1, None, 1, None, False)
     if told is None:
         shape: tuple[int, ...] = () if lengths[0] is None else (lengths[0],)
     elif stated is None:

@@ -31,12 +31,12 @@ class Converted(Typed):
         """Truth values: of integers, whether they are not 0."""
         low, high = self.interval
         if 0 <= low and high <= 1:
-            return cast("EncryptedIntegers", self)
+            return cast("EncryptedIntegers", self._counting(False))
         return self._apply("ne", 0)
 
     def _is_bool(self) -> bool:
         low, high = self.interval
-        return self._wrap is None and 0 <= low and high <= 1
+        return self._wrap is None and not self._counted and 0 <= low and high <= 1
 
     def wrapping(self, dtype: npt.DTypeLike | None = None) -> EncryptedIntegers:
         """The same entries, with arithmetic modulo 2^k as NumPy's, in their dtype or another one
@@ -83,7 +83,7 @@ class Converted(Typed):
     def reshape(self, *shape: Any) -> EncryptedIntegers:
         """The same entries in another shape. Free."""
         found = self._make(
-            self._blocks, self._reshaped(shape), self._server, self._wrap, self._runs
+            self._blocks, self._reshaped(shape), self._server, self._wrap, self._runs, self._counted
         )
         return cast("EncryptedIntegers", found)
 

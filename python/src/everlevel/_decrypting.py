@@ -127,7 +127,7 @@ def _entries_of(parts: list[_Opened], told: Described | None, slots: int) -> Any
     low, high = zip(*(interval for _, _, _, _, interval in parts))
     interval = (min(low), max(high))
     wrap = wraps_in(told, interval)
-    dtype = dtype_of(interval) if wrap is None else wrap
+    dtype = dtype_of(interval, told is not None and told[5]) if wrap is None else wrap
     array = np.array(values, dtype=dtype).reshape(shape)
     return array if array.shape else array[()]
 

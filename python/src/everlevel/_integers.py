@@ -122,10 +122,12 @@ class EncryptedIntegers(Along):
             other = _constants(self, other)
         low, high = other.interval
         if 0 <= low and high <= 1:
-            return _wrapped(_apply("select", (other, self, 0)), (self, other))
+            chosen = _apply("select", (other, self, 0))
+            return _wrapped(chosen, (self, other))._counting(self._counted or other._counted)
         least, most = self.interval
         if 0 <= least and most <= 1:
-            return _wrapped(_apply("select", (self, other, 0)), (self, other))
+            chosen = _apply("select", (self, other, 0))
+            return _wrapped(chosen, (self, other))._counting(self._counted or other._counted)
         kind = _modulus((self, other))
         if kind is not None:
             return self._apply("mul_wrapped", other, numbers=interval_of(kind))._wrapping(kind)

@@ -83,9 +83,11 @@ def interval_of(dtype: np.dtype[Any]) -> Interval:
     return int(info.min), int(info.max)
 
 
-def dtype_of(interval: Interval) -> np.dtype[Any]:
-    """The smallest dtype that holds an interval; ``object`` if none does."""
-    for dtype in DTYPES:
+def dtype_of(interval: Interval, counted: bool = False) -> np.dtype[Any]:
+    """The smallest dtype that holds an interval; ``object`` if none does. Of what is ``counted`` it
+    is not ``bool``, with which NumPy would choose entries and not index them.
+    """
+    for dtype in DTYPES[1:] if counted else DTYPES:
         low, high = interval_of(dtype)
         if low <= interval[0] and interval[1] <= high:
             return dtype

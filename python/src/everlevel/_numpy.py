@@ -259,7 +259,7 @@ UFUNCS: dict[np.ufunc, Operation] = {
 }
 
 if hasattr(np, "bitwise_count"):  # NumPy 2
-    UFUNCS[np.bitwise_count] = lambda x: x._apply("popcount")
+    UFUNCS[np.bitwise_count] = lambda x: x._apply("popcount")._counting()
 
 FUNCTIONS: dict[Any, Operation] = {
     np.where: _selections.where,

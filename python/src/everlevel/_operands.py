@@ -100,7 +100,7 @@ def _each(
         for run in range(runs)
     ]
     blocks = [block for part in parts for block in part._blocks]
-    return x._make(blocks, shape, parts[0]._server, parts[0]._wrap, runs)
+    return x._make(blocks, shape, parts[0]._server, parts[0]._wrap, runs, parts[0]._counted)
 
 
 def _column(like: EncryptedIntegers, operand: Any) -> EncryptedIntegers:
@@ -124,6 +124,9 @@ KEPT = frozenset(
         "normalized",
     }
 )
+
+#: Operations whose results are truth values.
+TRUTHS = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "isin", "not", "and", "or", "xor"})
 
 
 def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> EncryptedIntegers:
@@ -162,7 +165,12 @@ def _results(
                 )
         found.append(server._integers.apply(name, given, list(numbers)))
     kind = _modulus(operands) if name in KEPT else None
-    results = (encrypted[0]._make(blocks, shape, server, None, runs) for blocks in zip(*found))
+    # What is computed of places and counts is no truth value, either; a condition chooses only.
+    own = operands[1:] if name == "select" else operands
+    counted = name not in TRUTHS and any(is_typed(x) and x._counted for x in own)
+    results = (
+        encrypted[0]._make(blocks, shape, server, None, runs, counted) for blocks in zip(*found)
+    )
     return [_in(x, kind) for x in results]
 
 
@@ -209,7 +217,8 @@ def _tabulated(x: EncryptedIntegers, function: Callable[[int], int]) -> Encrypte
     low, high = x.interval
     if x._wrap is not None or high - low >= ENTRIES:
         return None
-    return _looked_up(x, lambda low, high: [function(v) for v in range(low, high + 1)])
+    found = _looked_up(x, lambda low, high: [function(v) for v in range(low, high + 1)])
+    return found._counting(x._counted)
 
 
 def _modulus(operands: Sequence[Any]) -> np.dtype[Any] | None:

@@ -152,6 +152,8 @@ class Plan(Told):
         # plan without it do not have.
         general = server._compiled.is_general
         for name, x in given.items():
+            # Its type is that of the annotation, as for the plan.
+            x = x._counting(False)
             # What an index decides takes other keys, and has fewer levels left.
             own = x if self._program.kinds[name].indexed else x.without_index()
             given[name] = own if general else self._lowered(place, own, self.inputs[name].level)

@@ -251,8 +251,6 @@ def _texts(name: str, numbers: Sequence[int]) -> list[tuple[str, list[int] | Non
         return [(f"nth({{0}}, {k[0]})", None)]
     if name == "clip":
         return [(f"clip({{0}}, {k[0]}, {k[1]})", None)]
-    if name.startswith("arrays_"):
-        raise _never(f"{name.removeprefix('arrays_')} along the last axis")
     raise _never(name)
 
 
@@ -371,7 +369,9 @@ def opened(x: Any, parts: Sequence[bytes], params: Params) -> Any:
             raise ServiceError(
                 f"a result of {lengths} entries: expected {sizes}"[:200], code="service.malformed"
             )
-        made = EncryptedIntegers._make(blocks, x._shape, None, x._wrap, x._runs)
+        made = EncryptedIntegers._make(
+            blocks, x._shape, None, x._wrap, x._runs, x._counted
+        )
     low, high = x.interval
     if made.interval[0] < low or made.interval[1] > high:
         raise ServiceError(

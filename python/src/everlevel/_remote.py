@@ -235,7 +235,7 @@ class Remote(Tenant):
             # Of several threads that make one, one's is for all.
             home = self._recorders.setdefault(place, Recorder(self, params, boots, factor))
         blocks: list[Any] = [home.input(source, run) for source, run in runs]
-        return EncryptedIntegers._make(blocks, x._shape, home, x._wrap, x._runs)
+        return EncryptedIntegers._make(blocks, x._shape, home, x._wrap, x._runs, x._counted)
 
     def compute(
         self,

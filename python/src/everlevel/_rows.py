@@ -142,9 +142,8 @@ def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
 
 def _together(parts: Sequence[EncryptedIntegers], shape: tuple[int, ...]) -> EncryptedIntegers:
     blocks = [block for x in parts for block in x._blocks]
-    return parts[0]._make(
-        blocks, shape, parts[0]._server, parts[0]._wrap, sum(x._runs for x in parts)
-    )
+    runs, counted = sum(x._runs for x in parts), any(x._counted for x in parts)
+    return parts[0]._make(blocks, shape, parts[0]._server, parts[0]._wrap, runs, counted)
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
@@ -214,7 +213,7 @@ def reduced(parts: Sequence[Any], operation: Callable[[Any, Any], Any]) -> Any:
 
 def total(parts: Sequence[EncryptedIntegers]) -> EncryptedIntegers:
     """The sum of arrays."""
-    return weighted(parts, [1] * len(parts))
+    return weighted(parts, [1] * len(parts))._counting()
 
 
 def weighted(parts: Sequence[EncryptedIntegers], weights: Sequence[int]) -> EncryptedIntegers:
@@ -254,7 +253,7 @@ def _largest(
         return np.where(later, b[0], a[0]), np.where(later, b[1], a[1])
 
     found = reduced([(x, i) for i, x in enumerate(parts)], rounds)[1]
-    return found if is_typed(found) else parts[0].checked() * 0
+    return (found if is_typed(found) else parts[0].checked() * 0)._counting()
 
 
 def exchanges(n: int) -> Iterator[tuple[int, int]]:

@@ -50,7 +50,8 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
             "expected an ascending vector of public integers, and side 'left' or 'right'",
             code="python.shape",
         )
-    return v.checked()._apply("searchsorted", numbers=[int(side == "right"), *edges.tolist()])
+    numbers = [int(side == "right"), *edges.tolist()]
+    return v.checked()._apply("searchsorted", numbers=numbers)._counting()
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -85,12 +86,7 @@ def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any 
 
 
 def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
-    if _short.length(a, axis, "places in order") is not None:
-        return _short.places(a)
-    if axis is not None and _rows.axis_of(axis, a.ndim, "places in order") not in (0, a.ndim - 1):
-        # Along another axis there are no places.
-        _rows.along(a, axis, "places in order")
-    return a.argsort()
+    return a.argsort(axis)
 
 
 def partition(places: Callable[..., Any]) -> Callable[..., Any]:
@@ -144,7 +140,8 @@ def quantile(
     if not 0 <= q <= 1:
         raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
     # In floating point of the precision of q, as NumPy has it.
-    return _nth(a, PLACES[method](q, _size(a, axis, "an entry in order")), axis)
+    place = PLACES[method](q, _size(a, axis, "an entry in order"))
+    return _nth(a, place, axis, "a quantile")
 
 
 def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) -> Any:
@@ -160,15 +157,15 @@ def median(a: EncryptedIntegers, axis: Any = None) -> Any:
             "the median of an even number of entries, which is between two",
             "use np.quantile(x, 0.5, method='lower')",
         )
-    return _nth(a, size // 2, axis)
+    return _nth(a, size // 2, axis, "the median")
 
 
-def _nth(a: EncryptedIntegers, place: int, axis: Any) -> Any:
-    if axis is None or a._is_vector(axis, "an entry in order"):
+def _nth(a: EncryptedIntegers, place: int, axis: Any, what: str) -> Any:
+    if axis is None or a._is_vector(axis, what):
         return a._along("nth", place)
-    if _short.length(a, axis, "an entry in order") is not None:
+    if _short.length(a, axis, what) is not None:
         return _short.nth(a, place)
-    return _rows.ordered(_rows.along(a, axis, "an entry in order"))[place]
+    return _rows.ordered(_rows.along(a, axis, what))[place]
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:

@@ -17,12 +17,12 @@ from .errors import FormatError, ParameterError, ShapeError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: The name of an array, how many columns it has, its shape (none of totals), its runs and the type
-#: that it wraps in.
-Described = tuple[str, int, Sequence[int] | None, int, str | None]
+#: The name of an array, how many columns it has, its shape (none of totals), its runs, the type
+#: that it wraps in, and whether its entries are no truth values even if they are 0 and 1.
+Described = tuple[str, int, Sequence[int] | None, int, str | None, bool]
 
 #: The columns of an array, and what else is told of it.
-Stated = tuple[tuple[_rust.Column | _rust.Total, ...], Sequence[int] | None, int, str | None]
+Stated = tuple[tuple[_rust.Column | _rust.Total, ...], Sequence[int] | None, int, str | None, bool]
 
 #: What makes arrays: ``"bytes"`` those of a file by name, ``"pickle"`` that of a pickle. The module
 #: that does it is above the arrays, and enters itself when it is imported.
@@ -113,7 +113,9 @@ class Stored:
         raise NotImplementedError
 
     def _stated(self) -> Stated:
-        """Its columns, its shape (none of a total), its runs and the type that it wraps in."""
+        """Its columns, its shape (none of a total), its runs, the type that it wraps in, and if its
+        entries are no truth values.
+        """
         raise NotImplementedError
 
 
@@ -127,8 +129,8 @@ def described(
     told: list[Described] = []
     for name, x in arrays.items():
         not_here(x)
-        blocks, shape, runs, wrapping = x._stated()
-        told.append((name, len(blocks), shape, runs, wrapping))
+        blocks, shape, runs, wrapping, counted = x._stated()
+        told.append((name, len(blocks), shape, runs, wrapping, counted))
         columns += zip(_rust.column_names(name, len(blocks)), blocks)
     params = next(iter(arrays.values()))._set()
     return params._raw, columns, _rust.describe_columns(told)

@@ -46,8 +46,8 @@ class EncryptedTotal(Encrypted, Stored):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest dtype that holds all of these values."""
-        return dtype_of(self.interval)
+        """The smallest dtype of integers that holds all of these values."""
+        return dtype_of(self.interval, counted=True)
 
     @property
     def ciphertexts(self) -> int:
@@ -58,7 +58,7 @@ class EncryptedTotal(Encrypted, Stored):
         return Params._of(self._parts[0].params)
 
     def _stated(self) -> Stated:
-        return self._parts, None, 1, None
+        return self._parts, None, 1, None, False
 
     def _no_operation(self, *_: Any) -> NoReturn:
         raise not_homomorphic(

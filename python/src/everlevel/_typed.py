@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Typed(Encrypted, Stored, Shaped):
     """Entries in blocks, and what can be told of them."""
 
-    __slots__ = ("_blocks", "_shape", "_runs", "_server", "_wrap", "_params")
+    __slots__ = ("_blocks", "_shape", "_runs", "_server", "_wrap", "_counted", "_params")
 
     #: Entries in row-major order, as many in each as a ciphertext has slots, or as a run of them
     #: has left.
@@ -35,6 +35,9 @@ class Typed(Encrypted, Stored, Shaped):
     _server: Place | None
     #: The dtype modulo which it computes.
     _wrap: np.dtype[Any] | None
+    #: Whether entries are places, counts or other integers, even if they can only be 0 and 1: no
+    #: truth values.
+    _counted: bool
     _params: _rust.Params
 
     @classmethod
@@ -45,6 +48,7 @@ class Typed(Encrypted, Stored, Shaped):
         server: Place | None = None,
         wrap: np.dtype[Any] | None = None,
         runs: int = 1,
+        counted: bool = False,
     ) -> Self:
         self = object.__new__(cls)
         self._blocks, self._shape, self._runs, self._params = (
@@ -53,22 +57,26 @@ class Typed(Encrypted, Stored, Shaped):
             runs,
             blocks[0].params,
         )
-        self._server, self._wrap = server, wrap
+        self._server, self._wrap, self._counted = server, wrap, counted
         return self
 
     def _wrapping(self, wrap: np.dtype[Any] | None) -> Self:
         """The same entries with arithmetic modulo 2^k, or without."""
-        return self._make(self._blocks, self._shape, self._server, wrap, self._runs)
+        return self._make(self._blocks, self._shape, self._server, wrap, self._runs, self._counted)
+
+    def _counting(self, counted: bool = True) -> Self:
+        """The same entries as integers, or where they can only be 0 and 1 as truth values."""
+        return self._make(self._blocks, self._shape, self._server, self._wrap, self._runs, counted)
 
     def _on_server(self, server: Place) -> Self:
         """The same entries on a server."""
-        return self._make(self._blocks, self._shape, server, self._wrap, self._runs)
+        return self._make(self._blocks, self._shape, server, self._wrap, self._runs, self._counted)
 
     def _picked(self, runs: npt.NDArray[Any], shape: tuple[int, ...]) -> Self:
         """Some of the runs, in this order."""
         each = len(self._blocks) // self._runs
         blocks = [self._blocks[each * int(run) + i] for run in runs for i in range(each)]
-        return self._make(blocks, shape, self._server, self._wrap, len(runs))
+        return self._make(blocks, shape, self._server, self._wrap, len(runs), self._counted)
 
     # What is known of them
 
@@ -91,9 +99,9 @@ class Typed(Encrypted, Stored, Shaped):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The smallest dtype that holds the interval, which ``decrypt`` gives; ``object``, with
-        Python's integers, beyond 64 bits.
+        Python's integers, beyond 64 bits. Sums, counts and places are never ``bool``.
         """
-        return dtype_of(self.interval) if self._wrap is None else self._wrap
+        return dtype_of(self.interval, self._counted) if self._wrap is None else self._wrap
 
     @property
     def ciphertexts(self) -> int:
@@ -111,7 +119,7 @@ class Typed(Encrypted, Stored, Shaped):
         """
         # Blocks in the clear have none, and are not columns.
         blocks = [x.without_index() if x.has_index else x for x in self._blocks]
-        return self._make(blocks, self._shape, self._server, self._wrap, self._runs)
+        return self._make(blocks, self._shape, self._server, self._wrap, self._runs, self._counted)
 
     @property
     def level(self) -> int | None:
@@ -168,4 +176,6 @@ class Typed(Encrypted, Stored, Shaped):
 
     def _stated(self) -> Stated:
         wrapping = None if self._wrap is None else str(self._wrap)
-        return self._blocks, self._shape, self._runs, wrapping
+        # Elsewhere the interval tells it.
+        counted = self._counted and dtype_of(self.interval).kind == "b"
+        return self._blocks, self._shape, self._runs, wrapping, counted

@@ -97,6 +97,8 @@ fn arrays_of_some_types() {
         (Type::I8, 6, 1),
         (Type::ranged(1000, 1005).unwrap(), 7, 20),
         (Type::ranged(-5, 2).unwrap(), 16, 70),
+        (Type::I8, 2, 20),
+        (Type::ranged(-3, -2).unwrap(), 4, 9),
     ] {
         check(&bench, kind, &values(kind, n * count, n as u64), n, &[0, n / 2, n - 1]);
     }
@@ -133,14 +135,16 @@ fn other_columns() {
     }
 }
 
-/// Without bootstrapping what fits is computed, and what does not is refused.
+/// Without bootstrapping what fits is computed, such as sums, and what does not is refused.
 #[test]
 fn without_bootstrapping() {
     let bench = Bench::leveled(SET);
     let ints = bench.integers();
     let xs = values(Type::Bool, 24, 2);
     let x = bench.encrypt(&xs, Type::Bool);
+    let mut computed = Vec::new();
     for (n, operation) in [
+        (2, ArrayOperation::Sum),
         (2, ArrayOperation::Nth(Order::Descending, 0)),
         (3, ArrayOperation::Nth(Order::Descending, 1)),
         (8, ArrayOperation::Sort(Order::Ascending)),
@@ -149,10 +153,30 @@ fn without_bootstrapping() {
             Ok(found) => {
                 let expected = xs.chunks(n).flat_map(|xs| plain(xs, operation));
                 assert_eq!(bench.decrypt(&found), expected.collect::<Vec<_>>(), "{operation:?}");
+                computed.push(operation);
             }
             Err(error) => assert_eq!(error.code(), "integers.depth", "{operation:?}"),
         }
     }
+    assert!(computed.contains(&ArrayOperation::Sum), "{computed:?}");
+}
+
+/// What digits of a range are public, and so n times them, takes nothing.
+#[test]
+fn public_digits_of_sums_stay_public() {
+    let taken = |low: i128| {
+        let bench = Bench::blank("bgv-65537-n15");
+        let ints = Integers::new(&bench.session, &bench.params).unwrap();
+        let x = bench.encrypt(&[low; 40], Type::ranged(low, low + 5).unwrap());
+        let before = bench.scheme.cost();
+        let sums = ints.of_arrays(&x, 8, ArrayOperation::Sum).unwrap();
+        assert_eq!(sums.interval().low(), 8 * low);
+        assert_eq!(sums.interval().high(), 8 * (low + 5));
+        let cost = bench.scheme.cost() - before;
+        (cost.products, cost.key_switches, sums.ciphertexts())
+    };
+    // 0x3e8 to 0x3ed, of which only the lowest digit is encrypted.
+    assert_eq!(taken(0x3e8), taken(8));
 }
 
 /// Comparisons are of all arrays at the same time; only to move the results takes rotations by the
@@ -202,6 +226,9 @@ fn arrays_that_do_not_fit_are_refused() {
     ] {
         assert!(refused(count, n, ArrayOperation::Sum).contains(says), "{count} by {n}");
     }
+    // What would fill them up is an entry like others.
+    let said = refused(1200, 10, ArrayOperation::Nth(Order::Ascending, 0));
+    assert!(said.contains("rows=True") && !said.contains("fill"), "{said}");
     for operation in
         [ArrayOperation::Nth(Order::Ascending, 2), ArrayOperation::ArgNth(Order::Descending, 9)]
     {

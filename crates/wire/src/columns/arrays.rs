@@ -26,13 +26,16 @@ pub struct ColumnArray {
     pub runs: usize,
     /// The type of integers, as NumPy calls it, that results wrap in.
     pub wrapping: Option<String>,
+    /// Whether its entries are integers, such as places and counts, even if they can only be 0 and
+    /// 1: no truth values.
+    pub integers: bool,
 }
 
 impl ColumnArray {
     /// A vector of this many entries, or a total, in as many columns.
     pub fn vector(name: &str, blocks: usize, length: Option<usize>) -> Self {
         let (shape, wrapping) = (length.map(|n| vec![n]), None);
-        ColumnArray { name: name.into(), blocks, shape, runs: 1, wrapping }
+        ColumnArray { name: name.into(), blocks, shape, runs: 1, wrapping, integers: false }
     }
 
     /// The name of a column.
@@ -97,6 +100,7 @@ impl ColumnArray {
             None => None,
             Some(kind) => Some(kind.as_str()?.to_string()),
         };
+        let integers = told.get("integers").map_or(Some(false), Value::as_bool)?;
         if let Some(shape) = &shape {
             let entries = shape.iter().try_fold(1, |n: usize, d| n.checked_mul(*d))?;
             // Counted before anything is allocated for what is claimed.
@@ -106,14 +110,14 @@ impl ColumnArray {
                 return None;
             }
         }
-        Some(ColumnArray { name: name.into(), blocks, shape, runs, wrapping })
+        Some(ColumnArray { name: name.into(), blocks, shape, runs, wrapping, integers })
     }
 
     /// States arrays in metadata, if one of them is more than a vector in one column or a total.
     pub fn state(arrays: &[Self], metadata: &mut Metadata) {
         let plain = |a: &Self| {
             let one = a.shape.as_ref().is_none_or(|shape| shape.len() == 1);
-            a.blocks == 1 && a.wrapping.is_none() && one
+            a.blocks == 1 && a.wrapping.is_none() && !a.integers && one
         };
         if !arrays.iter().all(plain) {
             Self::describe(arrays, metadata);
@@ -132,6 +136,9 @@ impl ColumnArray {
             }
             if let Some(kind) = &a.wrapping {
                 told["wrapping"] = json!(kind);
+            }
+            if a.integers {
+                told["integers"] = json!(true);
             }
             (a.name.clone(), told)
         };
@@ -154,6 +161,7 @@ mod tests {
             ColumnArray::vector("b", 3, Some(300)),
             ColumnArray::vector("a", 1, Some(5)),
             ColumnArray::vector("total", 2, None),
+            ColumnArray { integers: true, ..ColumnArray::vector("places", 1, Some(2)) },
             ColumnArray {
                 runs: 2,
                 shape: Some(vec![2, 129]),
@@ -170,7 +178,11 @@ mod tests {
         assert_eq!(ColumnArray::all(&metadata, 128, &names), Ok(Some(arrays.clone())));
         assert_eq!(arrays[0].lengths(128), Some(vec![128, 128, 44]));
         assert_eq!(arrays[2].lengths(128), None);
-        assert_eq!(arrays[3].lengths(128), Some(vec![128, 1, 128, 1]));
+        assert_eq!(arrays[4].lengths(128), Some(vec![128, 1, 128, 1]));
+        assert_eq!(metadata[ARRAYS].matches("integers").count(), 1);
+        let mut places = Metadata::new();
+        ColumnArray::state(&arrays[3..4], &mut places);
+        assert_eq!(ColumnArray::all(&places, 128, &["places"]), Ok(Some(arrays[3..4].to_vec())));
         let mut plain = Metadata::new();
         ColumnArray::state(&arrays[1..2], &mut plain);
         assert!(plain.is_empty());
@@ -194,6 +206,7 @@ mod tests {
             r#"{"x":{"blocks":2,"shape":[4294967296,4294967296]}}"#,
             r#"{"x":{"blocks":2,"shape":[200],"runs":0}}"#,
             r#"{"x":{"blocks":2,"shape":[200],"runs":3}}"#,
+            r#"{"x":{"blocks":2,"shape":[200],"integers":1}}"#,
             r#"{"y":{"blocks":2,"shape":[200]}}"#,
             r#"{"x#0":{"blocks":1,"shape":[5]}}"#,
         ] {
