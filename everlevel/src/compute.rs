@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use everlevel_integers::Along;
 use everlevel_wire::WireError;
 use rayon::prelude::*;
 
@@ -64,10 +65,10 @@ fn order_of<T: Operand>(node: &Node<T>) -> Option<(&T::Operation, *const Node<T>
 }
 
 /// The operations among some nodes that put a node in order, by that node.
-type Along<'a, T> = HashMap<*const Node<T>, Vec<&'a <T as Arithmetic>::Operation>>;
+type Lists<'a, T> = HashMap<*const Node<T>, Vec<&'a <T as Arithmetic>::Operation>>;
 
-fn along<'a, T: Operand>(order: &[&'a Node<T>]) -> Along<'a, T> {
-    let mut found: Along<'a, T> = HashMap::new();
+fn lists<'a, T: Operand>(order: &[&'a Node<T>]) -> Lists<'a, T> {
+    let mut found: Lists<'a, T> = HashMap::new();
     for &node in order {
         if let Some((operation, x)) = order_of(node) {
             found.entry(x).or_default().push(operation);
@@ -80,15 +81,15 @@ fn along<'a, T: Operand>(order: &[&'a Node<T>]) -> Along<'a, T> {
 pub(crate) struct Call<'a, O, V> {
     pub(crate) operation: &'a O,
     pub(crate) operands: Vec<Argument<'a, V>>,
-    /// All operations that put the same operand in order, if it does so: itself among them.
-    pub(crate) along: &'a [&'a O],
+    /// All operations that put the same node in order, if it does so: itself among them.
+    pub(crate) along: Along<'a, O>,
 }
 
 /// The operation of a node, or of the sum at it, and its operands; `None` if one is not known.
 fn call<'v, T: Operand, V>(
     node: &'v Node<T>,
     sums: &'v Sums<'_, T>,
-    orders: &'v Along<'v, T>,
+    orders: &'v Lists<'v, T>,
     known: &'v HashMap<*const Node<T>, V>,
 ) -> Option<Call<'v, T::Operation, V>> {
     let argument = |x: &Node<T>| known.get(&std::ptr::from_ref(x)).map(Argument::Value);
@@ -98,18 +99,25 @@ fn call<'v, T: Operand, V>(
         if sum.constant != 0 {
             arguments.push(Argument::Public(sum.constant));
         }
-        return Some(Call { operation: &sum.operation, operands: arguments, along: &[] });
+        return Some(Call {
+            operation: &sum.operation,
+            operands: arguments,
+            along: Along::default(),
+        });
     }
     let Node::Result { operation, inputs } = node else { return None };
     let arguments = inputs.iter().map(|term| match term {
         Term::Public(k) => Some(Argument::Public(*k)),
         Term::Expr(Expr(x)) => argument(x.as_ref()),
     });
-    let along = order_of(node).and_then(|(_, x)| orders.get(&x));
+    let along = order_of(node).and_then(|(_, x)| {
+        // Nodes stay where they are during an evaluation.
+        Some(Along { column: x.addr(), operations: orders.get(&x)?.as_slice() })
+    });
     Some(Call {
         operation,
         operands: arguments.collect::<Option<_>>()?,
-        along: along.map(Vec::as_slice).unwrap_or_default(),
+        along: along.unwrap_or_default(),
     })
 }
 
@@ -165,7 +173,7 @@ pub(crate) fn evaluate<T: Operand, V: Clone>(
     for input in order.iter().flat_map(|node| node.inputs()) {
         *uses.entry(input).or_default() += 1;
     }
-    let (sums, orders) = (Sums::new(&order, &uses), along(&order));
+    let (sums, orders) = (Sums::new(&order, &uses), lists(&order));
     let mut known: HashMap<*const Node<T>, V> = HashMap::new();
     let mut next = 0;
     while next < order.len() {

@@ -2,7 +2,7 @@
 
 use everlevel_bgv::Ciphertext;
 use everlevel_circuit::CircuitError;
-use everlevel_integers::{Integers, Operand as IntegerOperand, Operation, Orders};
+use everlevel_integers::{Along, Integers, Operand as IntegerOperand, Operation, Orders};
 use everlevel_scheme::SchemeError;
 
 use crate::error::Error;
@@ -91,7 +91,7 @@ pub trait Computed: Operand {
         engine: &Self::Engine<'_>,
         operation: &Self::Operation,
         operands: &[Argument<'_, Self>],
-        along: &[&Self::Operation],
+        along: Along<'_, Self::Operation>,
     ) -> Result<Self, Error>;
 }
 
@@ -142,7 +142,7 @@ impl Computed for Value {
         server: &&Server,
         operation: &ValueOperation,
         operands: &[Argument<'_, Self>],
-        _: &[&ValueOperation],
+        _: Along<'_, ValueOperation>,
     ) -> Result<Self, Error> {
         use Argument::{Public, Value};
         match (operation, operands) {
@@ -216,7 +216,7 @@ impl Computed for IntegerColumn {
         (ints, orders): &Self::Engine<'_>,
         operation: &Operation,
         operands: &[Argument<'_, Self>],
-        along: &[&Operation],
+        along: Along<'_, Operation>,
     ) -> Result<Self, Error> {
         let operands: Vec<IntegerOperand<'_, Ciphertext>> =
             operands.iter().map(|x| (*x).into()).collect();

@@ -8,7 +8,7 @@ use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::operation::Operation;
 use crate::order::Order;
-use crate::orders::Orders;
+use crate::orders::{Along, Orders};
 use crate::total::Total;
 
 /// The value of a part of a program.
@@ -159,6 +159,10 @@ fn publics<C>(arguments: &[Value<C>]) -> Option<Vec<i128>> {
 /// A function that puts a column in order, and the public integers that say which entries.
 pub(crate) type InOrder = (TypedFunction, Vec<i128>);
 
+/// All functions of a program that put a column in order, with a number of the column; none if they
+/// share nothing.
+pub(crate) type Listed = (usize, Vec<InOrder>);
+
 /// Applies functions and operators to arguments that were computed.
 pub(crate) struct Functions<'a, 's, S: IntegerScheme> {
     pub(crate) ints: &'a Integers<'s, S>,
@@ -261,12 +265,12 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
     }
 
     /// A function of columns and public integers. `beside` has all functions of the program that
-    /// put its first argument in order, if it does so.
+    /// put its first argument in order, if it is one of them.
     pub(crate) fn typed(
         &self,
         function: TypedFunction,
         x: &[Value<S::Ciphertext>],
-        beside: &[InOrder],
+        beside: Option<&Listed>,
     ) -> Found<S> {
         if let [Value::Column(column), numbers @ ..] = x
             && let Some(numbers) = publics(numbers)
@@ -333,16 +337,19 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
         &self,
         operation: &Operation,
         x: &Column<S::Ciphertext>,
-        beside: &[InOrder],
+        beside: Option<&Listed>,
     ) -> Found<S> {
         let length = x.length().unwrap_or(1);
+        let listed = beside.map(|(column, all)| (*column, &all[..]));
+        let (column, beside) = listed.unwrap_or_default();
         let others = beside.iter().filter_map(|(function, numbers)| {
             // One that is refused is refused in its turn.
             in_order(*function, length, numbers).ok().flatten()
         });
         let others: Vec<Operation> = others.collect();
-        let along: Vec<&Operation> = others.iter().collect();
-        let found = self.ints.operate_sharing(operation, &[x.into()], &along, &self.orders)?;
+        let operations: Vec<&Operation> = others.iter().collect();
+        let along = Along { column, operations: &operations };
+        let found = self.ints.operate_sharing(operation, &[x.into()], along, &self.orders)?;
         Ok(Value::Column(found))
     }
 

@@ -9,7 +9,8 @@
 //!   which tables and comparisons with public integers take few products.
 //! * [`TablePlan`]: functions on a small set of integers, evaluated as polynomials.
 //! * [`Operation`]: an operation as a value, for code that builds programs.
-//! * [`Orders`]: what operations of one program share that put the same column in order.
+//! * [`Orders`]: what operations of one program share that put the same column in order, which
+//!   [`Along`] lists.
 //! * [`Rehearsal`], [`Estimate`]: the cost of a computation, counted on the no-op scheme in
 //!   advance.
 //!
@@ -128,7 +129,7 @@ pub use interval::Interval;
 pub use known::{EncryptedConstant, Relation};
 pub use operation::Operation;
 pub use order::Order;
-pub use orders::Orders;
+pub use orders::{Along, Orders};
 pub use parts::{DigitPart, Encrypted, Parts};
 pub use plan::TablePlan;
 pub use program::{NamedValues, ProgramError};

@@ -15,7 +15,7 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::layers::layers;
 use crate::network::{self, Moving, nearer};
-use crate::order::{Of, Order, Request, Wanted};
+use crate::order::{Of, Order, Request, Wanted, seen_from};
 use crate::pairs::Tiles;
 use crate::places::Places;
 use crate::ranked::Ranked;
@@ -152,6 +152,29 @@ pub(crate) fn suffice(orders: &[Order], (order, wanted): &Request) -> bool {
     }
 }
 
+/// The order of the ranks that a result is taken from: one in which a position takes the same truth
+/// values, or else its own, or else any that there is.
+pub(crate) fn order_of(joint: &Joint, n: usize, (order, wanted): &Request) -> Option<Order> {
+    let beside = |by: &&Order| match wanted {
+        Wanted::Nth(rank, Of::Entries) => {
+            let place = Wanted::Nth(seen_from(n, *order, *rank, **by), Of::Places);
+            joint.by_ranks.contains(&(**by, place))
+        }
+        _ => false,
+    };
+    let found = joint.orders.iter().find(beside);
+    let found = found.or_else(|| joint.orders.iter().find(|by| *by == order));
+    found.or(joint.orders.first()).copied()
+}
+
+/// The order and the rank of the truth values that choose the entry of a result; `None` if it is
+/// not one entry, or does not come from ranks.
+pub(crate) fn choice(joint: &Joint, n: usize, request: &Request) -> Option<(Order, usize)> {
+    let (order, Wanted::Nth(rank, _)) = *request else { return None };
+    let by = order_of(joint, n, request).filter(|_| joint.by_ranks.contains(request))?;
+    Some((by, seen_from(n, order, rank, by)))
+}
+
 impl<S: IntegerScheme> Integers<'_, S> {
     /// The arrangement of pairs, if comparing them takes less time by the model; `None` for the
     /// network, which needs bootstrapping.
@@ -206,7 +229,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             costs.push((request, model.after_ranks(request.1)?, model.by_network(request.1)?));
         }
         let mut best = (costs.iter().map(|(_, _, network)| network).sum::<f64>(), None);
-        let both = [needed.clone()];
+        let both = (needed.len() > 1).then(|| needed.clone());
         let each = needed.iter().map(|order| vec![*order]);
         for orders in each.chain(both) {
             let by_ranks = |(request, after, network): &(&Request, f64, f64)| {

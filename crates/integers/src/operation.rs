@@ -119,7 +119,9 @@ impl Operation {
     /// Whether an entry of its result depends on several entries of an operand; then it cannot be
     /// computed part by part for a column that is split into parts.
     pub fn takes_whole_columns(&self) -> bool {
-        self.is_order() || matches!(self, Operation::Total | Operation::CumulativeSum)
+        let along =
+            matches!(self, Operation::Total | Operation::CumulativeSum | Operation::OfArrays(..));
+        along || self.is_order()
     }
 
     /// Whether it puts its only operand in order: several of these that read the same column share
@@ -133,7 +135,6 @@ impl Operation {
                 | Operation::Nth(..)
                 | Operation::ArgNth(..)
                 | Operation::Quantile(..)
-                | Operation::OfArrays(..)
         )
     }
 }

@@ -18,15 +18,38 @@ use everlevel_circuit::CircuitError;
 use crate::column::{Column, Digit, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
-use crate::method::{Joint, suffice};
+use crate::method::{Joint, choice, order_of, suffice};
 use crate::operation::Operation;
-use crate::order::{Of, Order, Request, Wanted};
+use crate::order::{Of, Order, Request, Wanted, ascending, request, seen_from};
 use crate::places::Places;
 use crate::ranked::Ranked;
 
-/// The number of columns of which something is kept where operations are not known before they are
-/// called.
+/// The number of columns, and of choices of entries of a column, that are kept where operations are
+/// not known before they are called.
 const KEPT: usize = 4;
+
+/// The operations of a program that put one of its columns in order, all of them.
+pub struct Along<'a, O = Operation> {
+    /// A number that the program has for this column only. What has another number is another
+    /// column, even if its ciphertexts are the same: what is computed does not depend on that.
+    pub column: usize,
+    /// The operations, each as often as it is computed; none if they are not known.
+    pub operations: &'a [&'a O],
+}
+
+impl<O> Clone for Along<'_, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O> Copy for Along<'_, O> {}
+
+impl<O> Default for Along<'_, O> {
+    fn default() -> Self {
+        Along { column: 0, operations: &[] }
+    }
+}
 
 /// What the operations of one run of a program share that put the same columns in order
 /// ([`Integers::operate_sharing`]). What is kept of a column is dropped after the last of them.
@@ -52,9 +75,10 @@ impl<C> Orders<C> {
     }
 
     /// What is known of a column. It is taken out, so that nothing is locked while others compute.
-    fn taken(&self, x: &Column<C>) -> Option<Ordered<C>> {
+    fn taken(&self, x: &Column<C>, column: usize) -> Option<Ordered<C>> {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = all.iter().position(|known| is_same(&known.given, x))?;
+        let same = |known: &Ordered<C>| known.column == column && is_same(&known.given, x);
+        let place = all.iter().position(same)?;
         Some(all.remove(place))
     }
 
@@ -82,17 +106,19 @@ fn is_same<C>(x: &Column<C>, y: &Column<C>) -> bool {
 /// An order and a number of positions, and which entries come to these.
 type Chosen<C> = ((Order, usize), Vec<Digit<C>>);
 
-/// What is known of the order of a column.
+/// What is known of the order of a column. No ciphertext of it is a part of a result: whoever
+/// computes with that may bootstrap it in place while others take theirs from here.
 struct Ordered<C> {
+    /// The number of the column in the program.
+    column: usize,
     /// The column. As long as its ciphertexts are held here, no others have their addresses.
     given: Column<C>,
     /// The same with canonical digits.
     x: Column<C>,
     n: usize,
-    /// The results that the program takes from it, each once.
-    requests: Vec<Request>,
-    /// The operations that are still to come.
-    left: usize,
+    /// The results that are still to be taken, each as often as it will be; `None` if that is not
+    /// known.
+    left: Option<Vec<Request>>,
     /// How they are computed; `None` for a network each.
     joint: Option<Joint>,
     ranks: Vec<(Order, Ranked<C>)>,
@@ -100,57 +126,24 @@ struct Ordered<C> {
     bits: Vec<((Order, usize), Digit<C>)>,
     /// Which entries come to the first positions.
     chosen: Vec<Chosen<C>>,
-    /// Results that are taken more than once.
+    /// Results that are taken again.
     found: Vec<(Request, Column<C>)>,
-    /// The results of all operations, as often as they are taken.
-    all: Vec<Request>,
-    /// Whether there may be more of them.
-    unannounced: bool,
 }
 
-/// The result of an operation along a column of `n` entries; `None` for other operations, and for
-/// those that are refused.
-fn request(operation: &Operation, n: usize) -> Option<Request> {
-    let (order, wanted) = match operation {
-        Operation::Ranks(order) => (*order, Wanted::Ranks),
-        Operation::Sort(order, take) => (*order, Wanted::First(*take, Of::Entries)),
-        Operation::ArgSort(order, take) => (*order, Wanted::First(*take, Of::Places)),
-        Operation::Nth(order, rank) => (*order, Wanted::Nth(*rank, Of::Entries)),
-        Operation::ArgNth(order, rank) => (*order, Wanted::Nth(*rank, Of::Places)),
-        Operation::Quantile(a, b) if *b > 0 && a <= b => {
-            let rank = (n as u64 - 1) * u64::from(*a) / u64::from(*b);
-            (Order::Ascending, Wanted::Nth(rank as usize, Of::Entries))
-        }
-        _ => return None,
-    };
-    match wanted {
-        Wanted::Ranks => Some((order, wanted)),
-        Wanted::First(take, _) => (1..=n).contains(&take).then_some((order, wanted)),
-        Wanted::Nth(rank, _) => (rank < n).then_some((order, wanted)),
+/// Keeps one more, or the last few of them.
+fn keep_few<K, V>(list: &mut Vec<(K, V)>, few: bool, one: (K, V)) {
+    if few && list.len() >= KEPT {
+        list.remove(0);
     }
-}
-
-/// The same with the rank of an entry in ascending order, so that equal requests are found.
-fn ascending((order, wanted): Request, n: usize) -> Request {
-    match wanted {
-        Wanted::Nth(rank, Of::Entries) => {
-            let rank = seen_from(n, order, rank, Order::Ascending);
-            (Order::Ascending, Wanted::Nth(rank, Of::Entries))
-        }
-        Wanted::Ranks | Wanted::First(..) | Wanted::Nth(..) => (order, wanted),
-    }
-}
-
-/// The rank in one order of the entry that has a rank in another one.
-fn seen_from(n: usize, order: Order, rank: usize, by: Order) -> usize {
-    if order == by { rank } else { n - 1 - rank }
+    list.push(one);
 }
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// [`Integers::operate`] for an operation of a program of which several may put this operand in
     /// order: `along` lists all of these ([`Operation::is_order`]), this one among them, and all of
-    /// them are given the same `orders`, which belongs to one run of the program. With
-    /// [`Orders::as_called`] there is no list.
+    /// them are given the same `orders`, which belongs to one run of the program. An operation that
+    /// is not in the list is computed by itself. With [`Orders::as_called`] there is no list, and
+    /// columns are told apart by their ciphertexts.
     ///
     /// Results are those of [`Integers::operate`]. Operations that take the ranks of all entries
     /// share them, and so do a maximum and its position, or the entries in order and their
@@ -165,10 +158,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         operation: &Operation,
         operands: &[Operand<'_, S::Ciphertext>],
-        along: &[&Operation],
+        along: Along<'_>,
         orders: &Orders<S::Ciphertext>,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let shares = along.len() > 1 || !orders.announced;
+        let shares = along.operations.len() > 1 || !orders.announced;
         if let ([Operand::Column(x)], true) = (operands, shares)
             && let Some(found) = self.ordered_together(operation, x, along, orders)?
         {
@@ -182,7 +175,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         operation: &Operation,
         x: &Column<S::Ciphertext>,
-        along: &[&Operation],
+        along: Along<'_>,
         orders: &Orders<S::Ciphertext>,
     ) -> Result<Option<Column<S::Ciphertext>>, IntegersError> {
         let Some(n) = x.length().filter(|n| (2..=self.longest_ordered()).contains(n)) else {
@@ -192,37 +185,38 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if orders.announced {
             wanted = ascending(wanted, n);
         }
-        let mut known = match orders.taken(x) {
+        let mut known = match orders.taken(x, along.column) {
             Some(known) => known,
             None => {
-                let all: Vec<Request> = match orders.announced {
-                    true => {
-                        let found = along.iter().filter_map(|operation| request(operation, n));
-                        found.map(|request| ascending(request, n)).collect()
-                    }
-                    false => vec![wanted],
-                };
+                let left: Option<Vec<Request>> = orders.announced.then(|| {
+                    let found = along.operations.iter().filter_map(|x| request(x, n));
+                    found.map(|request| ascending(request, n)).collect()
+                });
                 // One alone shares nothing.
-                if orders.announced && all.len() < 2 {
+                let alone = |left: &Vec<Request>| left.len() < 2 || !left.contains(&wanted);
+                if left.as_ref().is_some_and(alone) {
                     return Ok(None);
                 }
-                match self.known_of(x, n, all)? {
-                    Some(known) => Ordered { unannounced: !orders.announced, ..known },
+                match self.known_of(x, n, along.column, left)? {
+                    Some(known) => known,
                     None => return Ok(None),
                 }
             }
         };
-        if !known.requests.contains(&wanted) {
-            // Of a column that is the same as another one, and was announced with other operations.
-            if orders.announced {
+        let listed = known.left.as_mut().map(|left| {
+            let place = left.iter().position(|other| *other == wanted);
+            place.map(|place| left.swap_remove(place)).is_some()
+        });
+        match listed {
+            Some(true) => (),
+            Some(false) => {
                 orders.keep(known);
                 return Ok(None);
             }
-            self.also(&mut known, wanted)?;
+            None => self.also(&mut known, wanted)?,
         }
         let found = self.taken_from(&mut known, wanted)?;
-        known.left = known.left.saturating_sub(1);
-        if known.left > 0 || !orders.announced {
+        if known.left.as_ref().is_none_or(|left| !left.is_empty()) {
             orders.keep(known);
         }
         Ok(Some(found))
@@ -234,7 +228,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         given: &Column<S::Ciphertext>,
         n: usize,
-        all: Vec<Request>,
+        column: usize,
+        left: Option<Vec<Request>>,
     ) -> Result<Option<Ordered<S::Ciphertext>>, IntegersError> {
         let x = given.clone().narrowed();
         if x.public_value().is_some() {
@@ -244,37 +239,42 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if x.public_value().is_some() {
             return Ok(None);
         }
-        let mut requests: Vec<Request> = Vec::new();
-        for request in &all {
-            if !requests.contains(request) {
-                requests.push(*request);
+        let joint = match &left {
+            Some(left) => {
+                let mut requests: Vec<Request> = Vec::new();
+                for request in left {
+                    if !requests.contains(request) {
+                        requests.push(*request);
+                    }
+                }
+                self.joint(&x, n, &requests)?
             }
-        }
-        let left = all.len();
+            None => None,
+        };
         Ok(Some(Ordered {
+            column,
             given: given.clone(),
-            joint: self.joint(&x, n, &requests)?,
             x,
             n,
-            requests,
             left,
+            joint,
             ranks: Vec::new(),
             bits: Vec::new(),
             chosen: Vec::new(),
             found: Vec::new(),
-            all,
-            unannounced: false,
         }))
     }
 
-    /// One more result, which was not known before. It decides by itself between ranks, which may
+    /// One more result, if it was not known before. It decides by itself between ranks, which may
     /// be there already, and a network.
     fn also(
         &self,
         known: &mut Ordered<S::Ciphertext>,
         request: Request,
     ) -> Result<(), IntegersError> {
-        known.requests.push(request);
+        if known.joint.as_ref().is_some_and(|joint| joint.by_ranks.contains(&request)) {
+            return Ok(());
+        }
         let Some(own) = self.joint(&known.x, known.n, &[request])? else { return Ok(()) };
         match &mut known.joint {
             Some(joint) => {
@@ -295,17 +295,19 @@ impl<S: IntegerScheme> Integers<'_, S> {
         request: Request,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         if let Some((_, found)) = known.found.iter().find(|(other, _)| *other == request) {
-            return Ok(found.clone());
+            return Ok(found.detached());
         }
         let by_ranks = known.joint.as_ref().is_some_and(|x| x.by_ranks.contains(&request));
         let found = match by_ranks {
             true => self.by_shared_ranks(known, request)?,
             false => self.by_own_network(known, request)?,
         };
-        if known.all.iter().filter(|other| **other == request).count() > 1 {
-            known.found.push((request, found.clone()));
+        // Ranks may be a result as they are.
+        let own = found.detached();
+        if known.left.as_ref().is_some_and(|left| left.contains(&request)) {
+            known.found.push((request, found));
         }
-        Ok(found)
+        Ok(own)
     }
 
     fn by_own_network(
@@ -329,17 +331,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let missing = || CircuitError::Empty { what: "the list of ranks" };
         let Some(joint) = &known.joint else { return Err(missing().into()) };
         let n = known.n;
-        // The order in which a position takes the same truth values, or the own one if it is there.
-        let beside = |by: &&Order| match wanted {
-            Wanted::Nth(rank, Of::Entries) => {
-                let place = Wanted::Nth(seen_from(n, order, rank, **by), Of::Places);
-                joint.by_ranks.contains(&(**by, place))
-            }
-            _ => false,
-        };
-        let found = joint.orders.iter().find(beside);
-        let found = found.or_else(|| joint.orders.iter().find(|by| **by == order));
-        let by = *found.or(joint.orders.first()).ok_or_else(missing)?;
+        let by = order_of(joint, n, &(order, wanted)).ok_or_else(missing)?;
         let tiles = joint.tiles;
         let ranks = match known.ranks.iter().position(|(other, _)| *other == by) {
             Some(place) => &known.ranks[place].1,
@@ -348,24 +340,26 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 &known.ranks.last().ok_or_else(missing)?.1
             }
         };
+        // Truth values are kept if it is known that they are used again, or not known what is.
         match wanted {
             Wanted::Ranks => self.rank_column(ranks, n),
             Wanted::Nth(rank, of) => {
-                let rank = seen_from(n, order, rank, by);
-                let bit = match known.bits.iter().find(|(key, _)| *key == (by, rank)) {
+                let key = (by, seen_from(n, order, rank, by));
+                let bit = match known.bits.iter().find(|(other, _)| *other == key) {
                     Some((_, bit)) => bit.clone(),
                     None => {
-                        let bit = self.chosen_rank(ranks, n, rank)?;
-                        known.bits.push(((by, rank), bit.clone()));
+                        let bit = self.chosen_rank(ranks, n, key.1)?;
+                        let later = |other: &Request| choice(joint, n, other) == Some(key);
+                        if known.left.as_ref().is_none_or(|left| left.iter().any(later)) {
+                            keep_few(&mut known.bits, known.left.is_none(), (key, bit.clone()));
+                        }
                         bit
                     }
                 };
                 self.nth_by_choice(&known.x, &bit, of)
             }
             Wanted::First(take, of) => {
-                let Some(places) = Places::new(n, take, self.columns()) else {
-                    return self.by_own_network(known, (order, wanted));
-                };
+                let places = Places::new(n, take, self.columns()).ok_or_else(missing)?;
                 let places = if by == order { places } else { places.counted_from_the_end() };
                 let places = places.beside(ranks);
                 let key = (by, take);
@@ -375,13 +369,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 }
                 let bits = self.chosen_places(ranks, &places)?;
                 let found = self.sorted_by_choices(&known.x, &bits, of, &places)?;
-                let both = [Of::Entries, Of::Places].map(|of| (order, Wanted::First(take, of)));
-                // Several parts are much memory, which is kept only if it is known to be used.
-                if by == order
-                    && (both.iter().all(|x| known.requests.contains(x))
-                        || (known.unannounced && places.parts() == 1))
-                {
-                    known.chosen.push((key, bits));
+                let beside = if of == Of::Entries { Of::Places } else { Of::Entries };
+                let later = (order, Wanted::First(take, beside));
+                let kept = match &known.left {
+                    Some(left) => left.contains(&later) && joint.by_ranks.contains(&later),
+                    // Several parts are much memory.
+                    None => places.parts() == 1,
+                };
+                if by == order && kept {
+                    keep_few(&mut known.chosen, known.left.is_none(), (key, bits));
                 }
                 Ok(found)
             }

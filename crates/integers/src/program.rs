@@ -9,7 +9,7 @@ use crate::column::Column;
 use crate::concurrent::{Room, names};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
-use crate::functions::{Functions, InOrder, Value, is_order, of_operator, refused};
+use crate::functions::{Functions, InOrder, Listed, Value, is_order, of_operator, refused};
 use crate::interval::Interval;
 use crate::operation::Operation;
 use crate::orders::Orders;
@@ -44,7 +44,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// session bootstraps, none in common. Results, bootstrappings and errors do not depend on
     /// this. Values whose names begin with `_` are dropped after their last use. Functions that put
     /// the same column in order share its ranks ([`Integers::operate_sharing`]); the column has to
-    /// be given by its name.
+    /// be given by its name, and integers that say which entries as they are.
     ///
     /// `+ - * / % << >> < <= > >= == != & | !` and the functions of
     /// [`TypedFunction`](everlevel_circuit::expression::TypedFunction) and [`NamedFunction`] are the operations of these names here, `total` is
@@ -84,7 +84,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let values = inputs.iter().map(|(name, x)| (name.clone(), value(x)));
         let functions = Functions { ints: self, orders: Orders::default() };
-        let beside = in_order(program);
+        let beside = all_in_order(program);
         let mut run = Run { functions, values: values.collect(), tables, beside };
         let room = Room { ciphertexts, apart: self.session().can_bootstrap() };
         let statements = program.statements();
@@ -130,27 +130,32 @@ struct Run<'a, 's, S: IntegerScheme> {
     values: BTreeMap<String, Value<S::Ciphertext>>,
     tables: &'a BTreeMap<String, Vec<i128>>,
     /// The functions that put a column in order, by its name.
-    beside: BTreeMap<&'a str, Vec<InOrder>>,
+    beside: BTreeMap<&'a str, Listed>,
 }
 
-/// The functions of a program that put a column in order, by its name, with public integers that
-/// stand in the program.
-fn in_order(program: &Program) -> BTreeMap<&str, Vec<InOrder>> {
-    let mut found: BTreeMap<&str, Vec<InOrder>> = BTreeMap::new();
+/// The name of the column that a part of a program puts in order, and the function with public
+/// integers that stand in the program; `None` for other parts.
+fn in_order(part: &Node) -> Option<(&str, InOrder)> {
+    let Kind::Typed(function, arguments) = &part.kind else { return None };
+    let (first, rest) = arguments.split_first().filter(|_| is_order(*function))?;
+    let Kind::Name(name) = &first.kind else { return None };
+    let constant = |x: &Node| match x.kind {
+        Kind::Constant(k) => Some(i128::from(k)),
+        _ => None,
+    };
+    let numbers = rest.iter().map(constant).collect::<Option<Vec<i128>>>()?;
+    Some((name.as_str(), (*function, numbers)))
+}
+
+/// All of these of a program, by the name of the column.
+fn all_in_order(program: &Program) -> BTreeMap<&str, Listed> {
+    let mut found: BTreeMap<&str, Listed> = BTreeMap::new();
     let mut open: Vec<&Node> = program.statements().iter().map(|x| &x.value).collect();
     while let Some(node) = open.pop() {
         open.extend(node.parts());
-        let Kind::Typed(function, arguments) = &node.kind else { continue };
-        let Some((first, rest)) = arguments.split_first().filter(|_| is_order(*function)) else {
-            continue;
-        };
-        let constant = |x: &Node| match x.kind {
-            Kind::Constant(k) => Some(i128::from(k)),
-            _ => None,
-        };
-        let numbers: Option<Vec<i128>> = rest.iter().map(constant).collect();
-        if let (Kind::Name(name), Some(numbers)) = (&first.kind, numbers) {
-            found.entry(name.as_str()).or_default().push((*function, numbers));
+        if let Some((name, function)) = in_order(node) {
+            let number = found.len();
+            found.entry(name).or_insert_with(|| (number, Vec::new())).1.push(function);
         }
     }
     found
@@ -208,11 +213,7 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
             }
             Kind::Typed(function, arguments) => {
                 let x = self.arguments(&arguments.iter().collect::<Vec<_>>(), room)?;
-                let beside = match arguments.first().map(|first| &first.kind) {
-                    Some(Kind::Name(name)) => self.beside.get(name.as_str()),
-                    _ => None,
-                };
-                let beside = beside.map(Vec::as_slice).unwrap_or_default();
+                let beside = in_order(node).and_then(|(name, _)| self.beside.get(name));
                 at(node, self.functions.typed(*function, &x, beside))
             }
             Kind::Named(function, arguments, name) => {

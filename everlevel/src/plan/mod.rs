@@ -325,8 +325,11 @@ impl Plan {
                      it for the plan"
                 )));
             }
+            // In the plan arguments have ciphertexts of their own: what a run bootstraps in place
+            // is not fresh for another argument, nor for a later run.
+            let x = x.detached();
             // What an index decides takes other keys, and has fewer levels left.
-            let x = if planned.indexed { x.clone() } else { x.clone().without_index() };
+            let x = if planned.indexed { x } else { x.without_index() };
             if parts[block].insert(&planned.name, x).is_some() {
                 return Err(wrong(format!("argument {name} is given twice")));
             }

@@ -127,6 +127,29 @@ fn plans_share_ranks() {
     let refreshes = together.explain(&params).unwrap().total().refreshes;
     assert_eq!(server.bootstraps() as u64, refreshes);
 
+    // One column for two arguments is computed on as two columns, as it was planned.
+    let both = Plan::trace(|g| {
+        let [x, y] = ["x", "y"].map(|name| g.input(name, Type::U8, 5));
+        for (name, result) in
+            [("a", x.maximum()), ("b", y.argmax()), ("c", x.median()), ("d", y.minimum())]
+        {
+            g.output(name, &result);
+        }
+        Ok(())
+    });
+    let both = both.unwrap();
+    let server = both.server(&client, &mut rng).unwrap();
+    let mut fresh = || client.encrypt_for(&both, "x", &[12, 255, 70, 255, 8], &mut rng).unwrap().1;
+    let (x, other) = (fresh(), fresh());
+    let bootstraps = [&other, &x].map(|y| {
+        let before = server.bootstraps();
+        let run = both.run(&server, &[("x".into(), x.clone()), ("y".into(), y.clone())]).unwrap();
+        let opened = run.iter().map(|(_, x)| client.decrypt_column::<u8>(x).unwrap());
+        assert_eq!(opened.collect::<Vec<_>>(), [[255], [1], [70], [8]]);
+        server.bootstraps() - before
+    });
+    assert_eq!(bootstraps[0], bootstraps[1]);
+
     // Expressions of columns, on several threads, too.
     let server = client.server(&mut rng).unwrap();
     let x = client.encrypt_integers(&[3u8, 9, 9, 0], Type::U8, &mut rng).unwrap();

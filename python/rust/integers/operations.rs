@@ -3,7 +3,7 @@
 use everlevel::{Integers, Interval, Params, Plaintext, Type};
 use everlevel_circuit::Value;
 use everlevel_integers::{
-    ArrayOperation, Column as Digits, Encoded, Operand, Operation, Order, Total as Parts,
+    Along, ArrayOperation, Column as Digits, Encoded, Operand, Operation, Order, Total as Parts,
 };
 use pyo3::prelude::*;
 
@@ -115,7 +115,9 @@ pub(super) fn operate<S: Home>(
     if let Some(operation) = in_order(name, x) {
         let column = [Operand::Column(x.column::<S>(0)?)];
         return Ok(vec![match shared {
-            Some(shared) => s.operate_sharing(&operation, &column, &[], S::orders(shared))?,
+            Some(shared) => {
+                s.operate_sharing(&operation, &column, Along::default(), S::orders(shared))?
+            }
             None => s.operate(&operation, &column)?,
         }]);
     }

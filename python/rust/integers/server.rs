@@ -66,11 +66,10 @@ macro_rules! on {
 #[pymethods]
 impl IntegerServer {
     #[new]
-    #[pyo3(signature = (server, side_by_side = false))]
-    fn new(server: &Server, side_by_side: bool) -> Result<Self> {
+    fn new(server: &Server) -> Result<Self> {
         server.inner.integers()?;
         let place = Place::Server(server.inner.clone());
-        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side, shared: None })
+        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side: false, shared: None })
     }
 
     /// The same for one run of a program, whose operations on the same column share what puts it in

@@ -156,6 +156,10 @@ class Plan(Told):
             x = x._counting(False)
             # What an index decides takes other keys, and has fewer levels left.
             own = x if self._program.kinds[name].indexed else x.without_index()
+            # In the plan arguments have ciphertexts of their own: what a run bootstraps in place is
+            # not fresh for another argument, nor for a later run.
+            blocks = [block.detached() for block in own._blocks]
+            own = own._make(blocks, own._shape, place, own._wrap, own._runs)
             given[name] = own if general else self._lowered(place, own, self.inputs[name].level)
         self._check(server, given)
         found = function(**given)

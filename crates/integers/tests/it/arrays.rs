@@ -130,7 +130,9 @@ fn other_columns() {
         ArrayOperation::ArgSort(Order::Ascending),
     ] {
         let expected: Vec<i128> = entries.chunks(6).flat_map(|xs| plain(xs, operation)).collect();
-        let found = ints.operate(&Operation::OfArrays(6, operation), &[(&computed).into()]);
+        let whole = Operation::OfArrays(6, operation);
+        assert!(whole.takes_whole_columns() && !whole.is_order());
+        let found = ints.operate(&whole, &[(&computed).into()]);
         assert_eq!(bench.decrypt(&found.unwrap()), expected, "{operation:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{
-    Column, Encrypted, Estimate, Integers, Operation, Order, Orders, Rehearsal, Type,
+    Along, Column, Encrypted, Estimate, Integers, Operation, Order, Orders, Rehearsal, Type,
 };
 use everlevel_scheme::Cost;
 use everlevel_scheme::noop::NoOpCiphertext;
@@ -59,7 +59,8 @@ fn check(bench: &Bench, kind: Type, xs: &[i128], operations: &[Operation]) {
     let (ints, x) = (bench.integers(), bench.encrypt(xs, kind));
     let all: Vec<&Operation> = operations.iter().collect();
     // Known before, and only when they are called.
-    for (along, orders) in [(&all[..], Orders::default()), (&[][..], Orders::as_called())] {
+    let listed = Along { column: 0, operations: &all };
+    for (along, orders) in [(listed, Orders::default()), (Along::default(), Orders::as_called())] {
         for operation in operations {
             assert!(operation.is_order() && operation.takes_whole_columns());
             let found = ints.operate_sharing(operation, &[(&x).into()], along, &orders).unwrap();
@@ -151,7 +152,8 @@ fn cost_with(
     let along: Vec<&Operation> = if shared { operations.iter().collect() } else { Vec::new() };
     let before = bench.scheme.cost();
     for operation in operations {
-        ints.operate_sharing(operation, &[(&x).into()], &along, orders).unwrap();
+        let along = Along { column: 0, operations: &along };
+        ints.operate_sharing(operation, &[(&x).into()], along, orders).unwrap();
     }
     bench.scheme.cost() - before
 }
@@ -211,7 +213,8 @@ fn columns_and_refusals_are_told_apart() {
     let refused = Operation::Nth(UP, 6);
     let (along, orders) = ([&maximum, &refused, &position, &median], Orders::default());
     let of = |operation: &Operation, x: &Column<NoOpCiphertext>| {
-        ints.operate_sharing(operation, &[x.into()], &along, &orders)
+        let along = Along { column: 0, operations: &along };
+        ints.operate_sharing(operation, &[x.into()], along, &orders)
     };
     for operation in [&maximum, &median, &position] {
         let wanted = expected(operation, &xs);
@@ -226,6 +229,54 @@ fn columns_and_refusals_are_told_apart() {
     let other = Operation::ArgNth(UP, 0);
     assert_eq!(bench.decrypt(&of(&maximum, &x).unwrap()), [77]);
     assert_eq!(bench.decrypt(&of(&other, &x).unwrap()), [1]);
+}
+
+/// Results have ciphertexts of their own, so that nobody bootstraps in place what others share:
+/// ranks of few entries are a result as they are.
+#[test]
+fn results_are_nobody_elses() {
+    let bench = Bench::new(SET);
+    let (ints, x) = (bench.integers(), bench.encrypt(&[5, 1, 4, 1], Type::U8));
+    let operations = [Operation::Ranks(UP), Operation::Sort(UP, 4), Operation::Ranks(UP)];
+    let all: Vec<&Operation> = operations.iter().collect();
+    let listed = Along { column: 0, operations: &all };
+    for (along, orders) in [(listed, Orders::default()), (Along::default(), Orders::as_called())] {
+        let found = operations.each_ref().map(|operation| {
+            ints.operate_sharing(operation, &[(&x).into()], along, &orders).unwrap()
+        });
+        let values = found.iter().chain([&x]).flat_map(|x| x.values());
+        let mut addresses: Vec<usize> = values.map(|value| value.address()).collect();
+        let count = addresses.len();
+        addresses.sort_unstable();
+        addresses.dedup();
+        assert_eq!(addresses.len(), count);
+    }
+}
+
+/// Two columns of a program that are the same ciphertexts cost what two others cost.
+#[test]
+fn columns_of_a_program_are_told_apart() {
+    let operations = [
+        [Operation::Nth(DOWN, 0), Operation::Quantile(1, 2)],
+        [few(15)[1].clone(), few(15)[0].clone()],
+    ];
+    let found = [true, false].map(|same| {
+        let bench = Bench::blank_leveled("bgv-65537-n15");
+        let ints = Integers::new(&bench.session, &bench.params).unwrap();
+        let x = bench.encrypt(&[7; 15], Type::U8);
+        let y = if same { x.clone() } else { bench.encrypt(&[7; 15], Type::U8) };
+        let (orders, before) = (Orders::default(), bench.scheme.cost());
+        let lists = operations.each_ref().map(|list| list.iter().collect::<Vec<_>>());
+        for place in 0..2 {
+            for (column, x) in [&x, &y].into_iter().enumerate() {
+                let along = Along { column, operations: &lists[column] };
+                let operation = &operations[column][place];
+                ints.operate_sharing(operation, &[x.into()], along, &orders).unwrap();
+            }
+        }
+        bench.scheme.cost() - before
+    });
+    assert_eq!(found[0], found[1]);
 }
 
 const PROGRAM: &str = "top = maximum(x); best = argmax(x); middle = median(x) + 1; \
@@ -289,4 +340,7 @@ fn estimates_share_ranks() {
     assert_eq!(best, 0);
     let alone = products("m = median(x)")[0];
     assert!(middle < alone / 2, "{middle} instead of {alone}");
+    // A rank by a name is computed by itself, and takes nothing from those that share.
+    let found = products("k = 0; a = nth(x, k); b = minimum(x); c = argmin(x)");
+    assert_eq!(found.last(), Some(&0), "{found:?}");
 }
