@@ -80,7 +80,7 @@ impl SetRows {
 
     fn has(self, row: usize) -> bool {
         let distance = row.checked_sub(self.first).filter(|distance| *distance < MOST_RANKED);
-        distance.is_some_and(|distance| self.members >> distance & 1 == 1)
+        distance.is_some_and(|distance| (self.members >> distance) & 1 == 1)
     }
 
     fn rows(self) -> impl Iterator<Item = usize> {

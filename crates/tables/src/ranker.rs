@@ -170,8 +170,8 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
                 None => left.push(pass),
             }
         }
-        let found = self.ranked((number, here), &left, apart, block, known)?;
-        ranked.extend(left.into_iter().zip(found));
+        let new = self.ranked((number, here), &left, apart, block, known)?;
+        ranked.extend(left.into_iter().zip(new));
         if let Some(kept) = kept.as_mut().filter(|_| keeps) {
             ranked.iter().for_each(|(pass, truths)| kept.put_ranked(number, *pass, truths));
         }
