@@ -1,16 +1,14 @@
 //! Where in a table the sets of rows lie that public columns tell apart: in one block of rows, or
 //! across the border between two blocks.
 
-use std::collections::HashMap;
-
 use everlevel_integers::Sets;
 
 use crate::apart::Pass;
 use crate::error::TablesError;
 use crate::order::{MOST_RANKED, Room};
 
-/// Which sets a block has in a rehearsal.
-#[derive(Clone, Copy)]
+/// Which sets of a pass a block has in a rehearsal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pretends {
     /// Sets of rows of this block alone.
     pub(crate) within: bool,
@@ -23,6 +21,8 @@ pub(crate) struct Pretends {
 impl Pretends {
     /// All that there can be.
     pub(crate) const ALL: Pretends = Pretends { within: true, before: true, after: true };
+    /// No sets.
+    pub(crate) const NONE: Pretends = Pretends { within: false, before: false, after: false };
 
     /// Whether there are none.
     pub(crate) fn is_empty(self) -> bool {
@@ -43,32 +43,73 @@ pub(crate) enum Part {
     Absent,
 }
 
-/// The rows of the sets of a pass in a table, block by block, as public columns tell.
+/// The rows of a set, which are among 128 in sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SetRows {
+    first: usize,
+    /// Which of the rows from the first one on are in the set, a bit for each.
+    members: u128,
+}
+
+const _: () = assert!(MOST_RANKED == u128::BITS as usize);
+
+impl SetRows {
+    /// One row.
+    pub(crate) fn of(first: usize) -> Self {
+        SetRows { first, members: 1 }
+    }
+
+    /// The first row.
+    pub(crate) fn first(self) -> usize {
+        self.first
+    }
+
+    /// The last row.
+    fn last(self) -> usize {
+        self.first + MOST_RANKED - 1 - self.members.leading_zeros() as usize
+    }
+
+    /// Adds a row behind the first one; whether it is among the 128 from that on.
+    pub(crate) fn add(&mut self, row: usize) -> bool {
+        let near = row - self.first < MOST_RANKED;
+        if near {
+            self.members |= 1 << (row - self.first);
+        }
+        near
+    }
+
+    fn has(self, row: usize) -> bool {
+        let distance = row.checked_sub(self.first).filter(|distance| *distance < MOST_RANKED);
+        distance.is_some_and(|distance| (self.members >> distance) & 1 == 1)
+    }
+
+    fn rows(self) -> impl Iterator<Item = usize> {
+        (self.first..=self.last()).filter(move |row| self.has(*row))
+    }
+}
+
+/// The rows of the sets of a pass in a table, block by block, as public columns tell. It takes 48
+/// bytes for each set, however many rows there are.
 #[derive(Debug)]
 pub(crate) struct Apart {
     /// The number of rows of a full block.
     slots: usize,
-    /// For each row the place in the pass of the ranking that it may be in.
-    of: Vec<Option<usize>>,
-    /// The first and the last row of each set that has rows.
-    ends: HashMap<usize, (usize, usize)>,
+    /// The number of rows.
+    rows: usize,
+    /// The rows of each set, by the place of its ranking in the pass; none if it has none.
+    sets: Vec<Option<SetRows>>,
 }
 
 impl Apart {
-    /// The sets of which each row is in the one of this number, or in none, with the first and the
-    /// last row of each.
-    pub(crate) fn new(
-        slots: usize,
-        of: Vec<Option<usize>>,
-        ends: HashMap<usize, (usize, usize)>,
-    ) -> Self {
-        Apart { slots, of, ends }
+    /// The sets of a table with this number of rows, in full blocks of `slots` rows and a last one.
+    pub(crate) fn new(slots: usize, rows: usize, sets: Vec<Option<SetRows>>) -> Self {
+        Apart { slots, rows, sets }
     }
 
     /// The sets about a block of a rehearsal, from the numbers of rows of the block before, of the
     /// block itself and of the next one, of which the first and the last are 0 where there is no
     /// such block. The block has the number 1 if there is one before, and otherwise 0. Sets across
-    /// a border have 128 rows as well.
+    /// a border have 128 rows as well, whichever rows others of the block have.
     pub(crate) fn pretended(
         pass: &Pass,
         [before, rows, after]: [usize; 3],
@@ -76,33 +117,31 @@ impl Apart {
         pretends: Pretends,
     ) -> Result<Self, TablesError> {
         let Room { slots, columns, .. } = room;
-        let mut of = vec![None; before];
-        match pretends.within {
-            true => of.extend_from_slice(pass.pretended(rows, columns)?.of()),
-            false => of.resize(before + rows, None),
-        }
-        of.resize(before + rows + after, None);
-        // Sets with numbers of their own lie across the borders.
-        let borders =
-            [(pretends.before && before > 0, before), (pretends.after && after > 0, before + rows)];
-        for (i, (_, border)) in borders.into_iter().enumerate().filter(|(_, x)| x.0) {
-            // The others of the block stay as long as they are, but for a row.
-            of[border + 1 - MOST_RANKED..=border].fill(Some(pass.rankings.len() + i));
-        }
-        let mut ends = HashMap::new();
-        for (row, set) in of.iter().enumerate() {
-            if let Some(set) = set {
-                ends.entry(*set).or_insert((row, row)).1 = row;
+        let mut sets: Vec<Option<SetRows>> = vec![None; pass.rankings.len()];
+        if pretends.within {
+            for (row, set) in pass.pretended(rows, columns)?.of().iter().enumerate() {
+                let Some(set) = *set else { continue };
+                sets[set].get_or_insert(SetRows::of(before + row)).add(before + row);
             }
         }
-        Ok(Apart { slots, of, ends })
+        // Sets with numbers of their own lie across the borders, with a row behind each.
+        let borders =
+            [(pretends.before && before > 0, before), (pretends.after && after > 0, before + rows)];
+        for (_, border) in borders.into_iter().filter(|x| x.0) {
+            sets.push(Some(SetRows { first: border + 1 - MOST_RANKED, members: u128::MAX }));
+        }
+        Ok(Apart { slots, rows: before + rows + after, sets })
     }
 
-    /// Whether a set has rows in two blocks, of which the first one is that of this number.
-    fn crosses(&self, set: usize, first: usize) -> bool {
-        let block = |row: usize| row / self.slots;
-        let ends = self.ends.get(&set);
-        ends.is_some_and(|(a, b)| block(*a) == first && block(*b) == first + 1)
+    /// The sets that are as stated, as seen from a block, with their rows.
+    fn those(&self, block: usize, part: Part) -> impl Iterator<Item = (usize, SetRows)> {
+        let sets = self.sets.iter().enumerate().filter_map(|(set, rows)| Some((set, (*rows)?)));
+        sets.filter(move |(set, _)| self.part(block, *set) == part)
+    }
+
+    /// Whether a set has rows in a block.
+    pub(crate) fn is_in(&self, block: usize) -> bool {
+        (0..self.sets.len()).any(|set| self.part(block, set) != Part::Absent)
     }
 
     /// The sets all of whose rows are in a block; none if there are no such sets.
@@ -110,10 +149,11 @@ impl Apart {
     /// # Errors
     /// Those of [`Sets::new`].
     pub(crate) fn within(&self, block: usize) -> Result<Option<Sets>, TablesError> {
-        let start = (block * self.slots).min(self.of.len());
-        let rows = &self.of[start..self.of.len().min(start + self.slots)];
-        let whole = |set: &usize| self.part(block, *set) == Part::Within;
-        let of: Vec<_> = rows.iter().map(|set| set.filter(whole)).collect();
+        let start = block * self.slots;
+        let mut of = vec![None; self.rows.saturating_sub(start).min(self.slots)];
+        for (set, rows) in self.those(block, Part::Within) {
+            rows.rows().for_each(|row| of[row - start] = Some(set));
+        }
         match of.iter().any(Option::is_some) {
             true => Ok(Some(Sets::new(of, MOST_RANKED)?)),
             false => Ok(None),
@@ -128,13 +168,11 @@ impl Apart {
     /// # Errors
     /// Those of [`Sets::across_border`].
     pub(crate) fn across(&self, block: usize) -> Result<Option<Sets>, TablesError> {
-        let start = block * self.slots;
-        let slot = |slot: usize| {
-            let row = if slot < self.slots / 2 { start + self.slots + slot } else { start + slot };
-            let set = self.of.get(row).copied().flatten();
-            set.filter(|set| self.crosses(*set, block))
-        };
-        let of: Vec<_> = (0..self.slots).map(slot).collect();
+        let mut of = vec![None; self.slots];
+        for (set, rows) in self.those(block, Part::After) {
+            // Each is in its own slot: half of a block has at least 128 rows.
+            rows.rows().for_each(|row| of[row % self.slots] = Some(set));
+        }
         match of.iter().any(Option::is_some) {
             true => Ok(Some(Sets::across_border(of, MOST_RANKED)?)),
             false => Ok(None),
@@ -143,8 +181,8 @@ impl Apart {
 
     /// Where the rows of a set are, as seen from a block.
     pub(crate) fn part(&self, block: usize, set: usize) -> Part {
-        let Some((first, last)) = self.ends.get(&set) else { return Part::Absent };
-        let (first, last) = (first / self.slots, last / self.slots);
+        let Some(rows) = self.sets.get(set).copied().flatten() else { return Part::Absent };
+        let (first, last) = (rows.first() / self.slots, rows.last() / self.slots);
         match (first == block, last == block) {
             (true, true) => Part::Within,
             (true, false) => Part::After,
@@ -156,7 +194,8 @@ impl Apart {
     /// Which rows of a block are in a set.
     pub(crate) fn own(&self, (block, rows): (usize, usize), set: usize) -> Vec<bool> {
         let start = block * self.slots;
-        (start..start + rows).map(|row| self.of.get(row) == Some(&Some(set))).collect()
+        let set = self.sets.get(set).copied().flatten();
+        (start..start + rows).map(|row| set.is_some_and(|set| set.has(row))).collect()
     }
 }
 
@@ -167,13 +206,13 @@ mod tests {
 
     /// In blocks of 256 rows.
     fn found(of: Vec<Option<usize>>) -> Apart {
-        let mut ends = HashMap::new();
+        let mut sets: Vec<Option<SetRows>> = vec![None; 5];
         for (row, set) in of.iter().enumerate() {
-            if let Some(set) = set {
-                ends.entry(*set).or_insert((row, row)).1 = row;
+            if let Some(set) = *set {
+                assert!(sets[set].get_or_insert(SetRows::of(row)).add(row));
             }
         }
-        Apart::new(256, of, ends)
+        Apart::new(256, of.len(), sets)
     }
 
     /// Blocks of 256 rows: some sets are in one of them, and some across a border.
@@ -220,7 +259,7 @@ mod tests {
         let pass = Pass { rankings, rest: Condition::Constant(true) };
         let room = Room { rows: 9_999, slots: 2048, columns: 1024 };
         let all = Pretends::ALL;
-        let none = Pretends { within: false, before: false, after: false };
+        let none = Pretends::NONE;
         for (blocks, pretends, expected) in [
             ([0, 2048, 2048], all, (true, false, true)),
             ([0, 2048, 0], all, (true, false, false)),
@@ -243,5 +282,25 @@ mod tests {
         let across = found.across(1).unwrap().unwrap();
         let places = (0..2048).filter(|slot| across.of()[*slot].is_some());
         assert_eq!(places.collect::<Vec<_>>(), (0..1).chain(1921..2048).collect::<Vec<_>>());
+        // Those of the block have as many rows, even where all of them are about its borders.
+        let room = Room { rows: 9_999, slots: 256, columns: 128 };
+        let found = Apart::pretended(&pass, [256, 256, 256], room, all).unwrap();
+        let within = found.within(1).unwrap().unwrap();
+        let of_first = (0..256).filter(|row| within.of()[*row] == Some(0));
+        assert_eq!(of_first.collect::<Vec<_>>(), (64..192).collect::<Vec<_>>());
+        for border in 0..2 {
+            let across = found.across(border).unwrap().unwrap();
+            assert_eq!(across.of().iter().flatten().count(), 128);
+        }
+    }
+
+    /// Rows of a set are told apart up to the 128th.
+    #[test]
+    fn rows_of_a_set_are_bits() {
+        let mut rows = SetRows::of(300);
+        assert!(rows.add(302) && rows.add(427) && !rows.add(428));
+        assert_eq!((rows.first(), rows.last()), (300, 427));
+        assert_eq!(rows.rows().collect::<Vec<_>>(), [300, 302, 427]);
+        assert!(rows.has(302) && !rows.has(301) && !rows.has(299) && !rows.has(428));
     }
 }

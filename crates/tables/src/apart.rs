@@ -5,12 +5,11 @@
 //! where a table is sorted by its public columns and groups have no more rows. So a set is in one
 //! block of rows, or in two blocks of which one follows the other.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use everlevel_integers::Sets;
 
-use crate::across::Apart;
+use crate::across::{Apart, SetRows};
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::field::Field;
@@ -66,62 +65,117 @@ impl Pass {
     }
 }
 
-/// Finds the rows of the sets of a pass, block by block of the columns that a server knows.
+/// The most combinations of codes of which is known which sets their rows are in, of each grouping;
+/// more are found out anew.
+const MOST_MET: usize = 1 << 16;
+
+/// Passes whose conditions are on the same columns that a server knows.
+struct Grouping {
+    /// The columns.
+    named: Vec<usize>,
+    /// The passes, by their indices.
+    passes: Vec<usize>,
+    /// The pass and the place in it of each set of rows with the same codes.
+    met: HashMap<Vec<i128>, Vec<(usize, usize)>>,
+}
+
+impl Grouping {
+    /// The sets that a row may be in, of each pass one at most.
+    fn sets<C>(
+        &self,
+        (passes, rankings): (&[Pass], &[Ranking]),
+        known: &Known<'_, C>,
+        (row, place): (usize, usize),
+    ) -> Result<Vec<(usize, usize)>, TablesError> {
+        let mut found = Vec::new();
+        for pass in &self.passes {
+            let all = &passes[*pass].rankings;
+            let may = |set: &usize| known.truth(&rankings[all[*set]].when, row) != Some(false);
+            let mut sets = (0..all.len()).filter(may);
+            found.extend(sets.next().map(|set| (*pass, set)));
+            if sets.next().is_some() {
+                let problem = format!("row {place}, from 0, is in two groups to be ranked");
+                return Err(TablesError::Data { problem });
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Finds the rows of the sets of passes, block by block of the columns that a server knows. Its
+/// memory does not depend on the number of rows.
 pub(crate) struct Finder<'a> {
-    whens: Vec<&'a Condition>,
+    passes: &'a [Pass],
+    rankings: &'a [Ranking],
+    /// The number of rows of a full block.
     slots: usize,
-    /// The set of rows with the same codes.
-    met: HashMap<Vec<i128>, Option<usize>>,
-    of: Vec<Option<usize>>,
-    ends: HashMap<usize, (usize, usize)>,
+    /// Known with the first block.
+    groupings: Vec<Grouping>,
+    /// The rows of the sets of each pass so far.
+    sets: Vec<Vec<Option<SetRows>>>,
+    /// The number of rows so far.
+    rows: usize,
 }
 
 impl<'a> Finder<'a> {
-    /// Of a pass, in a table with this number of rows in a full block, before the first one.
-    pub(crate) fn new(pass: &Pass, rankings: &'a [Ranking], slots: usize) -> Self {
-        let whens = pass.rankings.iter().map(|i| &rankings[*i].when).collect();
-        Finder { whens, slots, met: HashMap::new(), of: Vec::new(), ends: HashMap::new() }
+    /// Of these passes, in a table with this number of rows in a full block, before the first one.
+    pub(crate) fn new(passes: &'a [Pass], rankings: &'a [Ranking], slots: usize) -> Self {
+        let sets = passes.iter().map(|pass| vec![None; pass.rankings.len()]).collect();
+        Finder { passes, rankings, slots, groupings: Vec::new(), sets, rows: 0 }
     }
 
-    /// Adds the rows of the next block.
+    /// The passes by the known columns that their conditions are on.
+    fn grouped<C>(&self, known: &Known<'_, C>) -> Vec<Grouping> {
+        let mut found: Vec<Grouping> = Vec::new();
+        for (i, pass) in self.passes.iter().enumerate() {
+            let mut named = BTreeSet::new();
+            pass.rankings.iter().for_each(|i| self.rankings[*i].when.columns(&mut named));
+            let named: Vec<usize> = named.into_iter().filter(|x| known.knows(*x)).collect();
+            match found.iter_mut().find(|grouping| grouping.named == named) {
+                Some(grouping) => grouping.passes.push(i),
+                None => found.push(Grouping { named, passes: vec![i], met: HashMap::new() }),
+            }
+        }
+        found
+    }
+
+    /// Adds the rows of the next block, in which the same columns are known.
     ///
     /// # Errors
     /// [`TablesError::Unsupported`] for a set whose rows are not among 128 in sequence.
     pub(crate) fn add<C>(&mut self, known: &Known<'_, C>) -> Result<(), TablesError> {
-        let mut named = BTreeSet::new();
-        self.whens.iter().for_each(|when| when.columns(&mut named));
-        named.retain(|place| known.knows(*place));
-        for row in 0..known.rows {
-            let code = |place: &usize| known.columns[*place].map_or(0, |codes| codes[row]);
-            let place = self.of.len();
-            let set = match self.met.entry(named.iter().map(code).collect()) {
-                Entry::Occupied(found) => *found.get(),
-                Entry::Vacant(new) => {
-                    let may = |i: &usize| known.truth(self.whens[*i], row) != Some(false);
-                    let mut all = (0..self.whens.len()).filter(may);
-                    let set = all.next();
-                    if all.next().is_some() {
-                        let problem = format!("row {place}, from 0, is in two groups to be ranked");
-                        return Err(TablesError::Data { problem });
-                    }
-                    *new.insert(set)
-                }
-            };
-            if let Some(set) = set {
-                let ends = self.ends.entry(set).or_insert((place, place));
-                if place - ends.0 >= MOST_RANKED {
-                    return Err(far(ends.0, place));
-                }
-                ends.1 = place;
-            }
-            self.of.push(set);
+        if self.groupings.is_empty() {
+            self.groupings = self.grouped(known);
         }
+        let of = (self.passes, self.rankings);
+        for row in 0..known.rows {
+            let place = self.rows + row;
+            for grouping in &mut self.groupings {
+                let code = |place: &usize| known.columns[*place].map_or(0, |codes| codes[row]);
+                let codes: Vec<i128> = grouping.named.iter().map(code).collect();
+                if !grouping.met.contains_key(&codes) {
+                    if grouping.met.len() >= MOST_MET {
+                        grouping.met.clear();
+                    }
+                    let sets = grouping.sets(of, known, (row, place))?;
+                    grouping.met.insert(codes.clone(), sets);
+                }
+                for (pass, set) in grouping.met.get(&codes).into_iter().flatten() {
+                    let rows = self.sets[*pass][*set].get_or_insert(SetRows::of(place));
+                    if !rows.add(place) {
+                        return Err(far(rows.first(), place));
+                    }
+                }
+            }
+        }
+        self.rows += known.rows;
         Ok(())
     }
 
-    /// The rows of the sets in all blocks that were added.
-    pub(crate) fn found(self) -> Apart {
-        Apart::new(self.slots, self.of, self.ends)
+    /// The rows of the sets of each pass in all blocks that were added.
+    pub(crate) fn found(self) -> Vec<Apart> {
+        let (slots, rows) = (self.slots, self.rows);
+        self.sets.into_iter().map(|sets| Apart::new(slots, rows, sets)).collect()
     }
 }
 
@@ -181,12 +235,12 @@ mod tests {
         slots: usize,
     ) -> Result<Apart, TablesError> {
         let constants = BTreeMap::<usize, everlevel_integers::EncryptedConstant<()>>::new();
-        let mut finder = Finder::new(pass, rankings, slots);
+        let mut finder = Finder::new(std::slice::from_ref(pass), rankings, slots);
         for block in codes.chunks(slots) {
             let columns = vec![Some(block), None];
             finder.add(&Known { columns, constants: &constants, rows: block.len() })?;
         }
-        Ok(finder.found())
+        Ok(finder.found().remove(0))
     }
 
     /// In one block.
@@ -240,6 +294,43 @@ mod tests {
         let told = with(200, 328).unwrap_err();
         assert_eq!(told.code(), "table.unsupported");
         assert!(told.to_string().contains("rows 200 and 328"), "{told}");
+    }
+
+    /// Passes with the same public columns share what is known of codes, and each has its own sets.
+    #[test]
+    fn passes_are_found_together() {
+        let rankings = [
+            ranking(0, 3, None),
+            ranking(0, 4, None),
+            ranking(1, 4, Some(5)),
+            ranking(2, 4, None),
+            ranking(2, 9, None),
+        ];
+        let passes = Pass::all(&rankings, &schema());
+        assert_eq!(passes.len(), 3);
+        let codes: Vec<i128> = [4, 3, 0, 4].into_iter().cycle().take(20).collect();
+        let codes: Vec<i128> = codes.into_iter().chain(vec![0; 400]).chain([9]).collect();
+        let constants = BTreeMap::<usize, everlevel_integers::EncryptedConstant<()>>::new();
+        let mut finder = Finder::new(&passes, &rankings, 256);
+        for block in codes.chunks(256) {
+            let columns = vec![Some(block), None];
+            finder.add(&Known { columns, constants: &constants, rows: block.len() }).unwrap();
+        }
+        assert_eq!(finder.groupings.len(), 1);
+        assert_eq!(finder.groupings[0].met.len(), 4);
+        let found = finder.found();
+        let own = |pass: usize, block: usize, set: usize| {
+            let rows = codes.len().saturating_sub(256 * block).min(256);
+            let own = found[pass].own((block, rows), set);
+            (0..rows).filter(|row| own[*row]).map(|row| 256 * block + row).collect::<Vec<_>>()
+        };
+        let with = |code: i128| {
+            let rows = (0..codes.len()).filter(|row| codes[*row] == code);
+            rows.collect::<Vec<_>>()
+        };
+        assert_eq!((own(0, 0, 0), own(0, 0, 1)), (with(3), with(4)));
+        assert_eq!((own(1, 0, 0), own(2, 0, 0)), (with(4), with(4)));
+        assert_eq!((own(2, 0, 1), own(2, 1, 1)), (vec![], vec![420]));
     }
 
     #[test]

@@ -36,6 +36,16 @@ impl<C> Clone for Mask<C> {
     }
 }
 
+impl<C> Mask<C> {
+    /// The same in values of its own ([`Column::detached`]).
+    pub(crate) fn detached(&self) -> Self {
+        match self {
+            Mask::Some(x) => Mask::Some(x.detached()),
+            mask => mask.clone(),
+        }
+    }
+}
+
 /// Reads a column of a block, by its index in the schema.
 pub(crate) type Reader<'a, C> = dyn Fn(usize) -> Result<Column<C>, TablesError> + 'a;
 
@@ -69,6 +79,14 @@ impl<'a, S: IntegerScheme> Block<'a, S> {
         let (lowered, numbers, masks) = (HashMap::new(), HashMap::new(), HashMap::new());
         let (reader, truths) = (None, Truths::default());
         Block { ints, schema, columns, known, reader, starts, lowered, truths, numbers, masks }
+    }
+
+    /// The same rows before anything is computed of them: what is computed and bootstrapped of the
+    /// one leaves the other as it is. No ciphertext is copied.
+    pub(crate) fn detached(&self) -> Self {
+        let columns = self.columns.iter().map(Column::detached).collect();
+        let block = Block::new(self.ints, self.schema, columns, self.known, self.starts);
+        Block { reader: self.reader, ..block }
     }
 
     /// Truth values of a condition that depends on the row.

@@ -1,9 +1,13 @@
 //! The order of rows by a server, on encrypted columns.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use everlevel_integers::{Column, IntegerScheme, Integers, Operand, Order, Sets};
 
 use crate::apart::Pass;
 use crate::block::{Block, Mask};
+use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::order::{Extremes, Key, Pick, Ranking};
 
@@ -51,19 +55,24 @@ impl<S: IntegerScheme> Block<'_, S> {
         truths.into_iter().map(chosen).collect()
     }
 
-    /// What the rows of the block are ranked by in a pass.
-    pub(crate) fn side(
+    /// What the rows of the block are ranked by in some passes, computed in their order, so that it
+    /// is the same in every block and for all sets.
+    pub(crate) fn sides<'p>(
         &mut self,
-        pass: &Pass,
+        passes: impl Iterator<Item = &'p Pass> + Clone,
         rankings: &[Ranking],
-    ) -> Result<Side<S::Ciphertext>, TablesError> {
-        let rest = self.mask(&pass.rest)?;
-        // The keys are those of an aggregate, the same for all of its groups.
-        let keys: &[Key] = match pass.rankings.first() {
-            Some(first) => &rankings[*first].keys,
-            None => &[],
-        };
-        Ok(Side { key: self.key(keys, &Mask::All)?, rest })
+    ) -> Result<Sides<S::Ciphertext>, TablesError> {
+        let (mut keys, mut rests) = (HashMap::new(), HashMap::new());
+        self.together(passes.clone().map(|pass| &pass.rest))?;
+        for pass in passes {
+            let rest = self.mask(&pass.rest)?;
+            rests.entry(pass.rest.clone()).or_insert_with(|| rest.detached());
+            let Some(first) = pass.rankings.first().map(|i| &rankings[*i]) else { continue };
+            if let Entry::Vacant(new) = keys.entry(first.of) {
+                new.insert(self.key(&first.keys, &Mask::All)?.detached());
+            }
+        }
+        Ok(Sides { keys, rests })
     }
 
     /// One number that combines all keys by which rows are ranked, the least first; rows that do
@@ -120,7 +129,27 @@ impl<S: IntegerScheme> Block<'_, S> {
     }
 }
 
-/// What rows are ranked by, of a block or about the border between two blocks.
+/// What the rows of a block are ranked by in some passes.
+pub(crate) struct Sides<C> {
+    /// The numbers that order them, by aggregates: they are the same for all groups of one.
+    keys: HashMap<usize, Column<C>>,
+    /// Which of them count, beside what public columns tell.
+    rests: HashMap<Condition, Mask<C>>,
+}
+
+impl<C> Sides<C> {
+    /// What they are ranked by in one of the passes. What is bootstrapped of it in place is
+    /// bootstrapped for all passes.
+    pub(crate) fn of(&self, pass: &Pass, rankings: &[Ranking]) -> Result<Side<C>, TablesError> {
+        let key = pass.rankings.first().and_then(|i| self.keys.get(&rankings[*i].of));
+        match (key, self.rests.get(&pass.rest)) {
+            (Some(key), Some(rest)) => Ok(Side { key: key.clone(), rest: rest.clone() }),
+            _ => Err(TablesError::Data { problem: "rows are ranked in an unknown pass".into() }),
+        }
+    }
+}
+
+/// What rows are ranked by in a pass, of a block or about the border between two blocks.
 pub(crate) struct Side<C> {
     /// The number that orders them.
     key: Column<C>,
@@ -128,13 +157,16 @@ pub(crate) struct Side<C> {
     rest: Mask<C>,
 }
 
-/// What rows about the border between two blocks are ranked by; the first block is full. What is
-/// bootstrapped of it later leaves that of the blocks as it is.
+/// What rows about the border between two blocks are ranked by in a pass; the first block is full.
+/// What is bootstrapped of it later leaves that of the blocks as it is. `keys` are the numbers that
+/// earlier passes made about the border, by aggregates.
 pub(crate) fn bordering<S: IntegerScheme>(
     ints: &Integers<'_, S>,
-    first: &Side<S::Ciphertext>,
-    second: &Side<S::Ciphertext>,
+    [first, second]: [&Sides<S::Ciphertext>; 2],
+    (pass, rankings): (&Pass, &[Ranking]),
+    keys: &mut HashMap<usize, Column<S::Ciphertext>>,
 ) -> Result<Side<S::Ciphertext>, TablesError> {
+    let (first, second) = (first.of(pass, rankings)?, second.of(pass, rankings)?);
     let rest = match (&first.rest, &second.rest) {
         (Mask::Some(a), Mask::Some(b)) => Mask::Some(ints.bordering(&a.detached(), &b.detached())?),
         (Mask::All, Mask::All) => Mask::All,
@@ -144,7 +176,15 @@ pub(crate) fn bordering<S: IntegerScheme>(
             return Err(TablesError::Data { problem });
         }
     };
-    Ok(Side { key: ints.bordering(&first.key.detached(), &second.key.detached())?, rest })
+    let of = pass.rankings.first().map_or(0, |i| rankings[*i].of);
+    let key = match keys.entry(of) {
+        Entry::Occupied(found) => found.get().clone(),
+        Entry::Vacant(new) => {
+            let key = ints.bordering(&first.key.detached(), &second.key.detached())?;
+            new.insert(key).clone()
+        }
+    };
+    Ok(Side { key, rest })
 }
 
 /// The truth values of all rankings of a pass together, as those of a ranking by itself, whose sets

@@ -4,10 +4,10 @@
 //! blocks, of which the rows about the border are ranked by themselves. So a block is ranked with
 //! what the rows of the next one are ranked by, as far as there is a set in both.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use everlevel_integers::{Column, Encoded, EncryptedConstant, IntegerScheme, Integers, Type};
+use everlevel_scheme::SchemeError;
 
 use crate::across::{Apart, Part, Pretends};
 use crate::apart::{Finder, Pass};
@@ -16,10 +16,11 @@ use crate::error::TablesError;
 use crate::kept::Kept;
 use crate::known::Known;
 use crate::layout::Layout;
-use crate::ordered::{Side, bordering, ranked_apart};
+use crate::order::Ranking;
+use crate::ordered::{Sides, bordering, ranked_apart};
 use crate::run::BlockReader;
 use crate::schema::Schema;
-use crate::starts::Starts;
+use crate::starts::{Cancelled, Starts};
 
 /// Reads the codes of a column of a block, by the number of the block and the index of the column
 /// in the schema; `None` for an encrypted column.
@@ -62,31 +63,41 @@ impl<C> Ranked<C> {
 /// The sets of rows of each pass of a layout in a table that is read block by block, with `width`
 /// columns; none where all pairs of rows are compared.
 ///
+/// All blocks are read, also for an answer of some of them: a set whose rows are too far apart may
+/// have a few in these.
+///
 /// # Errors
-/// As [`Finder::add`]; those of reading.
+/// As [`Finder::add`]; those of reading; [`SchemeError::Cancelled`] before the next block once
+/// `cancelled` returns true.
 pub(crate) fn apart<C>(
     layout: &Layout,
     codes: &CodeReader<'_>,
     width: usize,
     constants: &BTreeMap<usize, EncryptedConstant<C>>,
+    cancelled: Option<&Cancelled>,
 ) -> Result<Vec<Apart>, TablesError> {
     let Layout { passes, rankings, room, .. } = layout;
-    let finder = |pass: &Pass| Finder::new(pass, rankings, room.slots);
-    let mut finders: Vec<Finder<'_>> = passes.iter().map(finder).collect();
-    if finders.is_empty() {
+    if passes.is_empty() {
         return Ok(Vec::new());
     }
+    let mut finder = Finder::new(passes, rankings, room.slots);
     for (block, rows) in layout.blocks().enumerate() {
+        if cancelled.is_some_and(|cancelled| cancelled()) {
+            return Err(SchemeError::Cancelled.into());
+        }
         let read = (0..width).map(|place| codes(block, place));
         let read = read.collect::<Result<Vec<_>, TablesError>>()?;
-        let known = Known { columns: read.iter().map(Option::as_deref).collect(), constants, rows };
-        finders.iter_mut().try_for_each(|finder| finder.add(&known))?;
+        let columns = read.iter().map(Option::as_deref).collect();
+        finder.add(&Known { columns, constants, rows })?;
     }
-    Ok(finders.into_iter().map(Finder::found).collect())
+    Ok(finder.found())
 }
 
 /// Truth values of each set of a pass.
 type Truths<C> = Vec<Column<C>>;
+
+/// The number of a block, the passes for which something was computed of it, and that.
+type OfBlock<C> = (usize, Vec<usize>, Sides<C>);
 
 /// Ranks the rows of a table, block by block.
 pub(crate) struct Ranker<'a, S: IntegerScheme> {
@@ -99,11 +110,10 @@ pub(crate) struct Ranker<'a, S: IntegerScheme> {
     pub(crate) apart: Option<&'a [Apart]>,
     /// Reads blocks other than the one that is ranked.
     pub(crate) others: Option<Readers<'a, S::Ciphertext>>,
-    /// The sets that blocks have in a rehearsal without any rows.
-    pub(crate) pretends: Option<Pretends>,
-    /// What the rows of a block are ranked by that was read beside the one before, by passes, with
-    /// the number of the block.
-    sides: HashMap<usize, (usize, Side<S::Ciphertext>)>,
+    /// The sets of each pass that blocks have in a rehearsal without any rows.
+    pub(crate) pretends: Option<Vec<Pretends>>,
+    /// What the rows of a block are ranked by that was read beside the one before.
+    next: Option<OfBlock<S::Ciphertext>>,
     /// The truth values about the border behind a block, by passes, with the number of the block.
     borders: HashMap<usize, (usize, Truths<S::Ciphertext>)>,
     /// Truth values 0 for all rows of a block.
@@ -120,7 +130,7 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
             apart: None,
             others: None,
             pretends: None,
-            sides: HashMap::new(),
+            next: None,
             borders: HashMap::new(),
             none: None,
         }
@@ -153,6 +163,18 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
             }
         };
         let mut ranked: HashMap<usize, Ranked<S::Ciphertext>> = HashMap::new();
+        let mut left = Vec::new();
+        for pass in self.passes(block.columns.len(), named) {
+            match kept.as_ref().and_then(|kept| kept.ranked(number, pass)) {
+                Some(truths) => drop(ranked.insert(pass, truths)),
+                None => left.push(pass),
+            }
+        }
+        let new = self.ranked((number, here), &left, apart, block, known)?;
+        ranked.extend(left.into_iter().zip(new));
+        if let Some(kept) = kept.as_mut().filter(|_| keeps) {
+            ranked.iter().for_each(|(pass, truths)| kept.put_ranked(number, *pass, truths));
+        }
         for (i, ranking) in rankings.iter().enumerate() {
             let places = block.columns.len()..block.columns.len() + ranking.columns();
             if named.range(places.clone()).next().is_none() {
@@ -171,20 +193,9 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
                 continue;
             };
             let sets = &apart[pass];
-            let all = match ranked.entry(pass) {
-                Entry::Occupied(found) => found.into_mut(),
-                Entry::Vacant(new) => {
-                    let earlier = kept.as_ref().and_then(|kept| kept.ranked(number, pass));
-                    let truths = match earlier {
-                        Some(truths) => truths,
-                        None => self.ranked((number, here), pass, sets, block, known)?,
-                    };
-                    if let Some(kept) = kept.as_mut().filter(|_| keeps) {
-                        kept.put_ranked(number, pass, &truths);
-                    }
-                    new.insert(truths)
-                }
-            };
+            let all = ranked.get(&pass).ok_or_else(|| TablesError::Data {
+                problem: format!("the rows of block {number}, from 0, are not ranked"),
+            })?;
             let truths = match all.of(sets.part(here, set)) {
                 Some(truths) => truths.clone(),
                 None => vec![self.none(rows)?; ranking.columns()],
@@ -195,6 +206,21 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
             }
         }
         Ok(())
+    }
+
+    /// The passes with rankings that are named, in a block whose rankings are behind `width`
+    /// columns.
+    fn passes(&self, width: usize, named: &BTreeSet<usize>) -> Vec<usize> {
+        let Layout { passes, rankings, .. } = self.layout;
+        let mut end = width;
+        let is_named = |ranking: &Ranking| {
+            let start = end;
+            end += ranking.columns();
+            named.range(start..end).next().is_some()
+        };
+        let is_named: Vec<bool> = rankings.iter().map(is_named).collect();
+        let is_meant = |pass: &usize| passes[*pass].rankings.iter().any(|i| is_named[*i]);
+        (0..passes.len()).filter(is_meant).collect()
     }
 
     /// The sets of rows about a block where those of the whole table are not given.
@@ -208,10 +234,16 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
         let rows_of = |number: usize| self.layout.blocks().nth(number).unwrap_or(0);
         let before = number.checked_sub(1).map_or(0, rows_of);
         let blocks = [before, rows, rows_of(number + 1)];
-        let of_pass = |pass: &Pass| match (self.pretends, known) {
-            (Some(pretends), _) => Apart::pretended(pass, blocks, *room, pretends),
+        match (&self.pretends, known) {
+            (Some(pretends), _) => {
+                let pretended = |(pass, pretends): (&Pass, &Pretends)| {
+                    Apart::pretended(pass, blocks, *room, *pretends)
+                };
+                passes.iter().zip(pretends).map(pretended).collect()
+            }
+            _ if passes.is_empty() => Ok(Vec::new()),
             (None, Some(known)) if self.layout.block_count() == 1 => {
-                let mut finder = Finder::new(pass, rankings, room.slots);
+                let mut finder = Finder::new(passes, rankings, room.slots);
                 finder.add(known)?;
                 Ok(finder.found())
             }
@@ -220,69 +252,88 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
                           of all blocks"
                     .into(),
             }),
-        };
-        passes.iter().map(of_pass).collect()
+        }
     }
 
-    /// The truth values of a pass in a block, which is `here` in its sets.
+    /// The truth values of these passes in a block, which is `here` in their sets: of what is about
+    /// the border before it, then about the one behind it, and of its own sets.
     fn ranked(
         &mut self,
         (number, here): (usize, usize),
-        pass: usize,
-        apart: &Apart,
-        block: &mut Block<'_, S>,
+        left: &[usize],
+        apart: &[Apart],
+        block: &Block<'_, S>,
         known: Option<&Known<'_, S::Ciphertext>>,
-    ) -> Result<Ranked<S::Ciphertext>, TablesError> {
+    ) -> Result<Vec<Ranked<S::Ciphertext>>, TablesError> {
         let (ints, Layout { passes, rankings, .. }) = (self.ints, self.layout);
-        let of = &passes[pass];
-        let side = self.sides.remove(&pass).filter(|(of, _)| *of == number);
-        let border = self.borders.remove(&pass).filter(|(of, _)| *of + 1 == number);
-        let before = match here.checked_sub(1) {
-            Some(before) => apart.across(before)?,
-            None => None,
-        };
-        let (within, after) = (apart.within(here)?, apart.across(here)?);
-        let mut found = Ranked { within: None, before: None, after: None };
-        // What is picked is that of an aggregate, the same for all of its groups.
-        let Some(pick) = of.rankings.first().map(|i| rankings[*i].pick) else { return Ok(found) };
-        if before.is_none() && within.is_none() && after.is_none() {
+        let next = self.next.take().filter(|(of, all, _)| *of == number && all == left);
+        let mut borders = std::mem::take(&mut self.borders);
+        borders.retain(|_, (of, _)| *of + 1 == number);
+        let none = || Ranked { within: None, before: None, after: None };
+        let mut found: Vec<Ranked<S::Ciphertext>> = left.iter().map(|_| none()).collect();
+        if !left.iter().any(|pass| apart[*pass].is_in(here)) {
             return Ok(found);
         }
-        let side = match side {
-            Some((_, side)) => side,
-            None => block.side(of, rankings)?,
+        // What is picked is that of an aggregate, the same for all of its groups.
+        let pick = |pass: usize| {
+            let first = passes[pass].rankings.first().map(|i| rankings[*i].pick);
+            first.ok_or_else(|| TablesError::Data { problem: "a pass without rankings".into() })
         };
-        if let Some(sets) = &before {
-            found.before = Some(match border {
-                Some((_, truths)) => truths,
-                // Another server adds the block before.
-                None => {
-                    let other = self.side(number - 1, of, block.starts, known)?;
-                    ranked_apart(ints, pick, &bordering(ints, &other, &side)?, sets)?
-                }
-            });
+        let of_passes = left.iter().map(|pass| &passes[*pass]);
+        let own = match next {
+            Some((_, _, sides)) => sides,
+            None => block.detached().sides(of_passes, rankings)?,
+        };
+        let (mut other, mut keys) = (None, HashMap::new());
+        for (pass, found) in left.iter().zip(&mut found) {
+            let Some(before) = here.checked_sub(1) else { break };
+            let Some(sets) = apart[*pass].across(before)? else { continue };
+            if let Some((_, truths)) = borders.remove(pass) {
+                found.before = Some(truths);
+                continue;
+            }
+            // Another server adds the block before.
+            if other.is_none() {
+                other = Some(self.sides(number - 1, left, block.starts, known)?);
+            }
+            let Some(other) = &other else { continue };
+            let of = (&passes[*pass], &rankings[..]);
+            let side = bordering(ints, [other, &own], of, &mut keys)?;
+            found.before = Some(ranked_apart(ints, pick(*pass)?, &side, &sets)?);
         }
-        if let Some(sets) = &after {
-            let next = self.side(number + 1, of, block.starts, known)?;
-            let truths = ranked_apart(ints, pick, &bordering(ints, &side, &next)?, sets)?;
-            self.borders.insert(pass, (number, truths.clone()));
-            self.sides.insert(pass, (number + 1, next));
+        drop((other, keys));
+        let (mut next, mut keys) = (None, HashMap::new());
+        for (pass, found) in left.iter().zip(&mut found) {
+            let Some(sets) = apart[*pass].across(here)? else { continue };
+            if next.is_none() {
+                next = Some(self.sides(number + 1, left, block.starts, known)?);
+            }
+            let Some(next) = &next else { continue };
+            let of = (&passes[*pass], &rankings[..]);
+            let side = bordering(ints, [&own, next], of, &mut keys)?;
+            let truths = ranked_apart(ints, pick(*pass)?, &side, &sets)?;
+            self.borders.insert(*pass, (number, truths.clone()));
             found.after = Some(truths);
         }
-        if let Some(sets) = &within {
-            found.within = Some(ranked_apart(ints, pick, &side, sets)?);
+        drop(keys);
+        self.next = next.map(|sides| (number + 1, left.to_vec(), sides));
+        for (pass, found) in left.iter().zip(&mut found) {
+            if let Some(sets) = apart[*pass].within(here)? {
+                let side = own.of(&passes[*pass], rankings)?;
+                found.within = Some(ranked_apart(ints, pick(*pass)?, &side, &sets)?);
+            }
         }
         Ok(found)
     }
 
-    /// What the rows of another block are ranked by.
-    fn side(
+    /// What the rows of another block are ranked by in these passes.
+    fn sides(
         &self,
         number: usize,
-        pass: &Pass,
+        left: &[usize],
         starts: &Starts,
         known: Option<&Known<'_, S::Ciphertext>>,
-    ) -> Result<Side<S::Ciphertext>, TablesError> {
+    ) -> Result<Sides<S::Ciphertext>, TablesError> {
         let (ints, layout, fields) = (self.ints, self.layout, self.schema.fields());
         let missing = || TablesError::Data {
             problem: format!(
@@ -291,16 +342,19 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
         };
         let (columns, codes) = self.others.ok_or_else(missing)?;
         let rows = layout.blocks().nth(number).ok_or_else(missing)?;
+        let passes = left.iter().map(|pass| &layout.passes[*pass]);
         let mut named = BTreeSet::new();
-        pass.rest.columns(&mut named);
-        let first = pass.rankings.first().map(|i| &layout.rankings[*i]);
-        let keys = first.into_iter().flat_map(|ranking| &ranking.keys);
-        keys.for_each(|key| key.value.columns(&mut named));
+        for pass in passes.clone() {
+            pass.rest.columns(&mut named);
+            let first = pass.rankings.first().map(|i| &layout.rankings[*i]);
+            let keys = first.into_iter().flat_map(|ranking| &ranking.keys);
+            keys.for_each(|key| key.value.columns(&mut named));
+        }
         // Others are not read, and indexes when conditions need them.
         let nothing = Encoded::new(&vec![0; rows], Type::Bool, ints.slots())?;
         let nothing = ints.transparent(&nothing, 1)?;
         let column = |place: usize| match named.contains(&place) && !fields[place].is_of_index() {
-            true => columns(number, place),
+            true => Ok(columns(number, place)?.detached()),
             false => Ok(nothing.clone()),
         };
         let read = (0..fields.len()).map(column).collect::<Result<Vec<_>, TablesError>>()?;
@@ -315,7 +369,7 @@ impl<'a, S: IntegerScheme> Ranker<'a, S> {
         let known = any.then_some(&here);
         let mut block = Block::new(ints, &layout.schema, read, known, starts);
         block.reader = Some(&reader);
-        block.side(pass, &layout.rankings)
+        block.sides(passes, &layout.rankings)
     }
 
     /// Truth values 0 for this number of rows.

@@ -106,8 +106,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         self
     }
 
-    /// Lets the next blocks have these sets of rows, in a rehearsal without any rows.
-    pub(crate) fn pretend(&mut self, pretends: Pretends) {
+    /// Lets the next blocks have these sets of rows of each pass, in a rehearsal without any rows.
+    pub(crate) fn pretend(&mut self, pretends: Vec<Pretends>) {
         self.ranker.pretends = Some(pretends);
     }
 

@@ -96,8 +96,8 @@ pub(crate) fn cancelled(server: &Server<impl Engine>) -> Cancelled {
 /// The same of some blocks, on any scheme and without what a result states: with a column for each
 /// encrypted constant of the plan. No sums of blocks all of which are passed over. Columns that
 /// several batches take are read once, as far as there is room to keep them. `keys` are those of
-/// the server; none if it has all. `cancelled` ends the search for the levels at which conditions
-/// begin; what comes then is cancelled by the scheme.
+/// the server; none if it has all. `cancelled` ends the search for the rows of groups and for the
+/// levels at which conditions begin; what comes then is cancelled by the scheme.
 pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     table: &impl Rows<S>,
     (ints, keys, cancelled): (&Integers<'_, S>, Option<&KeyPlan>, Option<&Cancelled>),
@@ -126,7 +126,7 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
             Cells::Encrypted(_) => None,
         })
     };
-    let apart = ranker::apart(&layout, &codes, needed.len(), &bound_at)?;
+    let apart = ranker::apart(&layout, &codes, needed.len(), &bound_at, cancelled)?;
     // Noise of comparisons with a table in the clear depends on the table.
     let fields = plan.schema().fields();
     let clear = |place: &usize| table.knows(*place) && !fields[*place].is_public();

@@ -108,39 +108,35 @@ pub(crate) fn first<C>(columns: Vec<Column<C>>) -> Result<Column<C>, TablesError
 }
 
 /// A block that is rehearsed for some blocks that take the same.
+#[derive(Debug, PartialEq, Eq)]
 struct Sample {
     times: usize,
-    /// The sets of rows that it has.
-    pretends: Pretends,
+    /// The sets of rows of each pass that it has.
+    pretends: Vec<Pretends>,
 }
 
-/// The blocks that are rehearsed to count what all take.
+/// The blocks that are rehearsed to count what all take, for passes with these numbers of sets.
 ///
-/// All full blocks take the same, but for what is compared with the blocks before. Of rankings each
-/// set takes those of one block or of one border at most, so that few sets are in as few blocks.
-fn samples(layout: &Layout) -> Vec<Sample> {
-    let blocks = layout.block_count();
-    let sample = |times: usize, within: bool, before: bool, after: bool| Sample {
-        times,
-        pretends: Pretends { within, before, after },
+/// All full blocks take the same, but for what is compared with the blocks before, if `again`. Of
+/// rankings each set takes those of one block or of one border at most, so that few sets are in as
+/// few of them: at borders, as far as there are any, and then in blocks.
+fn samples(blocks: usize, sets: &[usize], again: bool) -> Vec<Sample> {
+    let of_pass = |sets: usize, block: usize| {
+        let borders = sets.min(blocks.saturating_sub(1));
+        Pretends {
+            within: block < sets - borders,
+            before: (1..=borders).contains(&block),
+            after: block < borders,
+        }
     };
-    let Some(sets) = layout.passes.iter().map(|pass| pass.rankings.len()).max() else {
-        let again = if layout.extremes() > 0 { blocks.saturating_sub(1) } else { 0 };
-        let mut all = vec![sample(blocks - again, true, true, true)];
-        all.extend((again > 0).then(|| sample(again, true, true, true)));
-        return all;
-    };
-    let ranked = blocks.min(sets);
-    let crossed = ranked > 1;
-    let mut all = vec![sample(1, true, false, crossed)];
-    if ranked < blocks {
-        all.push(sample(ranked - 1, true, crossed, crossed));
-        all.push(sample(blocks - ranked, false, false, false));
-    } else {
-        all.push(sample(blocks.saturating_sub(2), true, crossed, crossed));
-        all.push(sample(usize::from(blocks > 1), true, crossed, false));
+    let mut all: Vec<Sample> = Vec::new();
+    for block in 0..blocks.max(1) {
+        let pretends: Vec<_> = sets.iter().map(|sets| of_pass(*sets, block)).collect();
+        match all.last_mut().filter(|last| last.pretends == pretends && !(again && block == 1)) {
+            Some(last) => last.times += 1,
+            None => all.push(Sample { times: usize::from(block < blocks), pretends }),
+        }
     }
-    all.retain(|sample| sample.times > 0);
     all
 }
 
@@ -268,7 +264,9 @@ impl Plan {
                 seconds += model.seconds(&cost) * times as f64;
             };
             // What a block takes, and how many of its ciphertexts are bootstrapped.
-            for (i, Sample { times, pretends }) in samples(&layout).into_iter().enumerate() {
+            let sets: Vec<usize> = layout.passes.iter().map(|pass| pass.rankings.len()).collect();
+            let samples = samples(blocks, &sets, layout.extremes() > 0);
+            for (i, Sample { times, pretends }) in samples.into_iter().enumerate() {
                 let length = rows_of(i);
                 columns = of_columns(&schema, length)?;
                 let least = least(&schema, length);
@@ -278,8 +276,9 @@ impl Plan {
                 let known = Known { columns: known.collect(), constants, rows: length };
                 let any = known.columns.iter().any(Option::is_some);
                 let (before, refreshed) = (scheme.cost(), session.bootstraps());
+                let none = pretends.iter().any(|of_pass| of_pass.is_empty());
                 runner.pretend(pretends);
-                if pretends.is_empty() {
+                if none {
                     runner.rank_none(length)?;
                     count(1, scheme.cost() - before, session.bootstraps() - refreshed);
                 }
@@ -351,5 +350,41 @@ impl Plan {
             }
         }
         Ok(Costed { cost, starts: found, by_digits: starts.by_digits() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many rankings of each pass as it has sets, and at most one for each block and border.
+    #[test]
+    fn samples_have_as_many_rankings_as_sets() {
+        let all = samples(5, &[], false);
+        assert_eq!(all, [Sample { times: 5, pretends: vec![] }]);
+        let all = samples(5, &[], true);
+        assert_eq!(all.iter().map(|sample| sample.times).collect::<Vec<_>>(), [1, 4]);
+        for blocks in 1..9usize {
+            for sets in [[1, 1], [1, 2], [3, 8], [7, 256], [9, 1]] {
+                let all = samples(blocks, &sets, true);
+                assert_eq!(all.iter().map(|sample| sample.times).sum::<usize>(), blocks);
+                for (pass, sets) in sets.into_iter().enumerate() {
+                    let count = |of: fn(&Pretends) -> bool| {
+                        let counted = all.iter().filter(|sample| of(&sample.pretends[pass]));
+                        counted.map(|sample| sample.times).sum::<usize>()
+                    };
+                    let (within, after) = (count(|x| x.within), count(|x| x.after));
+                    assert_eq!(within + after, sets.min(2 * blocks - 1), "{blocks} {sets}");
+                    assert_eq!(after, sets.min(blocks - 1), "{blocks} {sets}");
+                    assert_eq!(after, count(|x| x.before), "{blocks} {sets}");
+                }
+                // A border that was ranked with the block before it is not ranked again.
+                for pair in all.windows(2) {
+                    for (last, next) in pair[0].pretends.iter().zip(&pair[1].pretends) {
+                        assert_eq!(last.after, next.before, "{blocks} {sets:?}");
+                    }
+                }
+            }
+        }
     }
 }

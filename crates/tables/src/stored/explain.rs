@@ -81,9 +81,10 @@ impl Plan {
         let apart = !self.layout(params, rows)?.1.passes.is_empty();
         let borders = match rows > params.slots() {
             true => {
-                "; in each block, as far as there are groups for it, it is that of a group across \
-                 the border of the block, too: such groups are compared by themselves, which takes \
-                 as much as all others of a block, and nothing where no group lies in two blocks"
+                "; as far as there are groups, it is that of one across the border between each \
+                 two blocks, and then of some in each block: a group across the border is compared \
+                 by itself, which takes as much as all others of a block, and nothing where no \
+                 group lies in two blocks"
             }
             false => "",
         };

@@ -224,32 +224,36 @@ impl Plan {
         };
         // Blocks between the second one and the last take what the second one does.
         let count = layout.block_count();
-        let mut kept = Some(Kept::new(&layout));
-        for batch in 0..layout.batches() {
-            let runner = Runner::new(&ints, &schema, &layout, batch).beginning(starts);
-            let mut runner = runner.beside((&column, &codes), None);
-            runner.pretend(Pretends::ALL);
-            for (block, rows) in layout.blocks().enumerate() {
-                if (2..count.saturating_sub(1)).contains(&block) {
-                    runner.skip();
-                    continue;
+        // What comes after rankings is the same whichever sets blocks have, or none at all.
+        let pretends = [Pretends::ALL, Pretends::NONE];
+        for pretends in pretends.into_iter().take(if layout.passes.is_empty() { 1 } else { 2 }) {
+            let mut kept = Some(Kept::new(&layout));
+            for batch in 0..layout.batches() {
+                let runner = Runner::new(&ints, &schema, &layout, batch).beginning(starts);
+                let mut runner = runner.beside((&column, &codes), None);
+                runner.pretend(vec![pretends; layout.passes.len()]);
+                for (block, rows) in layout.blocks().enumerate() {
+                    if (2..count.saturating_sub(1)).contains(&block) {
+                        runner.skip();
+                        continue;
+                    }
+                    let least = least(&schema, rows);
+                    let least =
+                        least.iter().enumerate().map(|(i, codes)| knows(i).then_some(&codes[..]));
+                    let known = Known { columns: least.collect(), constants: &bound, rows };
+                    let any = known.columns.iter().any(Option::is_some);
+                    let known = any.then_some(&known);
+                    let table = pretended(params, &schema, rows, of_table)?;
+                    let columns = places.iter().zip(table.into_iter().zip(&constants));
+                    let columns = columns.map(|(place, (column, constant))| match *place < width {
+                        true => Ok(column),
+                        false => ints.shortened(constant, rows),
+                    });
+                    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+                    runner.add_keeping(&columns, known, &mut kept)?;
                 }
-                let least = least(&schema, rows);
-                let least =
-                    least.iter().enumerate().map(|(i, codes)| knows(i).then_some(&codes[..]));
-                let known = Known { columns: least.collect(), constants: &bound, rows };
-                let any = known.columns.iter().any(Option::is_some);
-                let known = any.then_some(&known);
-                let table = pretended(params, &schema, rows, of_table)?;
-                let columns = places.iter().zip(table.into_iter().zip(&constants));
-                let columns = columns.map(|(place, (column, constant))| match *place < width {
-                    true => Ok(column),
-                    false => ints.shortened(constant, rows),
-                });
-                let columns = columns.collect::<Result<Vec<_>, _>>()?;
-                runner.add_keeping(&columns, known, &mut kept)?;
+                runner.finish()?;
             }
-            runner.finish()?;
         }
         Ok(scheme.key_plan())
     }

@@ -19,6 +19,8 @@ pub(crate) mod listing;
 pub(crate) mod part;
 pub(crate) mod plain;
 pub(crate) mod rehearse;
+#[cfg(test)]
+mod rehearse_apart;
 pub(crate) mod result;
 pub(crate) mod start;
 pub(crate) mod table;

@@ -14,13 +14,13 @@ use crate::plan::Plan;
 use crate::stored::compute::{Cells, Rows, evaluate};
 
 /// A ciphertext of the no-op scheme.
-type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
+pub(crate) type Pretended = <NoOp as everlevel::lab::Scheme>::Ciphertext;
 
 /// A table whose columns are encrypted, by the no-op scheme, when they are read.
-struct Rehearsed<'a> {
-    scheme: &'a NoOp,
-    plan: &'a Plan,
-    data: &'a Data,
+pub(crate) struct Rehearsed<'a> {
+    pub(crate) scheme: &'a NoOp,
+    pub(crate) plan: &'a Plan,
+    pub(crate) data: &'a Data,
 }
 
 impl Rehearsed<'_> {
