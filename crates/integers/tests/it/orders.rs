@@ -267,12 +267,11 @@ fn columns_of_a_program_are_told_apart() {
         let y = if same { x.clone() } else { bench.encrypt(&[7; 15], Type::U8) };
         let (orders, before) = (Orders::default(), bench.scheme.cost());
         let lists = operations.each_ref().map(|list| list.iter().collect::<Vec<_>>());
-        for place in 0..2 {
-            for (column, x) in [&x, &y].into_iter().enumerate() {
-                let along = Along { column, operations: &lists[column] };
-                let operation = &operations[column][place];
-                ints.operate_sharing(operation, &[x.into()], along, &orders).unwrap();
-            }
+        // The first operation of each column, and then the second ones.
+        for (column, place) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let along = Along { column, operations: &lists[column] };
+            let (operation, x) = (&operations[column][place], [&x, &y][column]);
+            ints.operate_sharing(operation, &[x.into()], along, &orders).unwrap();
         }
         bench.scheme.cost() - before
     });
