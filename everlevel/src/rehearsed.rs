@@ -27,9 +27,10 @@ pub(crate) fn has_own_gadgets<E: Engine>(server: &Server<E>) -> bool {
 }
 
 /// Whether a server has keys and capacity for every operation: it bootstraps, and relinearizes at
-/// every level, by whichever gadgets.
+/// every level by the gadget of that level. Fewer keys can serve all levels as well, but so do those
+/// of one program that begins at the top, which may lack automorphisms.
 pub(crate) fn is_general<E: Engine>(server: &Server<E>) -> bool {
-    server.bootstrapper.is_some() && server.keys().planned().relinearizes(server.params())
+    server.bootstrapper.is_some() && has_all_gadgets(server)
 }
 
 /// A rehearsal of a server, with the keys that it has, and no others.

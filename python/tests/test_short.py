@@ -152,6 +152,28 @@ def test_programs_give_integers_for_places(short):
         assert first.tolist() == [1, 0] and order.tolist() == [[0, 1], [1, 0]]
 
 
+def test_places_stay_integers_in_files(short):
+    """Also those whose range tells it, in what is computed of them."""
+    a = np.array([[9, 3, 1, 2], [0, 7, 7, 1], [4, 4, 5, 9]])
+    places = short.load(a, bounds=(0, 9)).argmax(axis=-1)
+    assert places.interval == (0, 3)
+    read = everlevel.EncryptedIntegers.from_bytes(
+        places.to_bytes(), params=short.params, bounds="stated"
+    )
+    for x in (places, short.server.load(read)):
+        short.check(~(x % 2), ~(a.argmax(axis=-1) % 2))
+
+
+def test_arguments_of_programs_have_the_types_of_annotations(short):
+    @everlevel.program
+    def opposite(b: everlevel.bool_):
+        return ~b
+
+    a = np.array([[3, 200], [9, 1]], np.uint8)
+    places = short.load(a).argmax(axis=-1)
+    short.check(opposite(places), ~(a.argmax(axis=-1).astype(bool)))
+
+
 def test_other_kinds_of_entries(short):
     a = np.array([[True, False], [False, False], [True, True]])
     x = short.load(a)

@@ -106,12 +106,6 @@ impl KeyPlan {
         chain.basis(level).is_subset(*covered).then_some(id)
     }
 
-    /// Whether these keys relinearize at every level, by whichever gadgets.
-    pub fn relinearizes(&self, params: &Params) -> bool {
-        let mut levels = (0..=params.chain().top().0).map(Level);
-        levels.all(|level| self.relin_gadget(params, level).is_some())
-    }
-
     /// Whether it has all keys of another plan, over all primes that they have there.
     pub fn covers(&self, other: &KeyPlan) -> bool {
         let holds =

@@ -232,8 +232,11 @@ mod tests {
         let most = raised(&params, &plan, &smaller);
         assert!((1.08..1.15).contains(&mean) && (1.5..=1.6).contains(&most), "{mean}, {most}");
         assert!(ratios.iter().all(|ratio| *ratio >= 1.0));
-        assert!(smaller.relinearizes(&params) && plan.relinearizes(&params));
-        assert!(!KeyPlan::relinearization_up_to(&params, Level(9)).relinearizes(&params));
+        let serves = |keys: &KeyPlan| {
+            (0..=chain.top().0).all(|level| keys.relin_gadget(&params, Level(level)).is_some())
+        };
+        assert!(serves(&smaller) && serves(&plan));
+        assert!(!serves(&KeyPlan::relinearization_up_to(&params, Level(9))));
         // Other keys stay, and so does a plan for another set.
         let rotation = KeyPlan::column_rotations(&params, [1]);
         let both = plan.clone().merge(&rotation).smaller(&params);

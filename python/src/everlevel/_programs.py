@@ -110,7 +110,8 @@ class Program(Function):
                 "integers into the program",
                 code="python.arguments",
             )
-        return self._function(**given)
+        # Their types are those of the annotations, as in a plan.
+        return self._function(**{name: x._counting(False) for name, x in given.items()})
 
     def plan(
         self,

@@ -239,8 +239,8 @@ def product(matrix: Any, x: Typed) -> EncryptedIntegers:
             code="python.shape",
         )
     if weights.ndim == 1:
-        return weighted(rows, weights.tolist())
-    return stack([weighted(rows, row) for row in weights.tolist()])
+        return weighted(rows, weights.tolist())._counting()
+    return stack([weighted(rows, row)._counting() for row in weights.tolist()])
 
 
 def _largest(

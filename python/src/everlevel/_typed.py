@@ -176,6 +176,4 @@ class Typed(Encrypted, Stored, Shaped):
 
     def _stated(self) -> Stated:
         wrapping = None if self._wrap is None else str(self._wrap)
-        # Elsewhere the interval tells it.
-        counted = self._counted and dtype_of(self.interval).kind == "b"
-        return self._blocks, self._shape, self._runs, wrapping, counted
+        return self._blocks, self._shape, self._runs, wrapping, self._counted

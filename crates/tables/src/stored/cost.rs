@@ -129,12 +129,20 @@ fn samples(blocks: usize, sets: &[usize], again: bool) -> Vec<Sample> {
             after: block < borders,
         }
     };
+    // Where what blocks take can change, whatever the number of blocks.
+    let mut starts = BTreeSet::from([0, 1]);
+    for &sets in sets {
+        let borders = sets.min(blocks.saturating_sub(1));
+        starts.extend([borders, borders + 1, sets - borders]);
+    }
+    let starts: Vec<usize> = starts.range(..blocks.max(1)).copied().collect();
     let mut all: Vec<Sample> = Vec::new();
-    for block in 0..blocks.max(1) {
+    for (i, &block) in starts.iter().enumerate() {
+        let times = starts.get(i + 1).unwrap_or(&blocks).saturating_sub(block);
         let pretends: Vec<_> = sets.iter().map(|sets| of_pass(*sets, block)).collect();
         match all.last_mut().filter(|last| last.pretends == pretends && !(again && block == 1)) {
-            Some(last) => last.times += 1,
-            None => all.push(Sample { times: usize::from(block < blocks), pretends }),
+            Some(last) => last.times += times,
+            None => all.push(Sample { times, pretends }),
         }
     }
     all

@@ -100,7 +100,10 @@ impl ColumnArray {
             None => None,
             Some(kind) => Some(kind.as_str()?.to_string()),
         };
-        let integers = told.get("integers").map_or(Some(false), Value::as_bool)?;
+        let integers = match told.get("integers") {
+            None => false,
+            Some(stated) => stated.as_bool().filter(|stated| *stated)?,
+        };
         if let Some(shape) = &shape {
             let entries = shape.iter().try_fold(1, |n: usize, d| n.checked_mul(*d))?;
             // Counted before anything is allocated for what is claimed.
@@ -207,6 +210,7 @@ mod tests {
             r#"{"x":{"blocks":2,"shape":[200],"runs":0}}"#,
             r#"{"x":{"blocks":2,"shape":[200],"runs":3}}"#,
             r#"{"x":{"blocks":2,"shape":[200],"integers":1}}"#,
+            r#"{"x":{"blocks":2,"shape":[200],"integers":false}}"#,
             r#"{"y":{"blocks":2,"shape":[200]}}"#,
             r#"{"x#0":{"blocks":1,"shape":[5]}}"#,
         ] {
