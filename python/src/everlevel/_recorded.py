@@ -369,9 +369,7 @@ def opened(x: Any, parts: Sequence[bytes], params: Params) -> Any:
             raise ServiceError(
                 f"a result of {lengths} entries: expected {sizes}"[:200], code="service.malformed"
             )
-        made = EncryptedIntegers._make(
-            blocks, x._shape, None, x._wrap, x._runs, x._counted
-        )
+        made = EncryptedIntegers._make(blocks, x._shape, None, x._wrap, x._runs, x._counted)
     low, high = x.interval
     if made.interval[0] < low or made.interval[1] > high:
         raise ServiceError(
