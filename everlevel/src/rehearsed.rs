@@ -27,8 +27,8 @@ pub(crate) fn has_own_gadgets<E: Engine>(server: &Server<E>) -> bool {
 }
 
 /// Whether a server has keys and capacity for every operation: it bootstraps, and relinearizes at
-/// every level by the gadget of that level. Fewer keys can serve all levels as well, but so do those
-/// of one program that begins at the top, which may lack automorphisms.
+/// every level by the gadget of that level. Fewer keys can serve all levels, too, but those of one
+/// program that begins at the top do so as well, and may lack automorphisms.
 pub(crate) fn is_general<E: Engine>(server: &Server<E>) -> bool {
     server.bootstrapper.is_some() && has_all_gadgets(server)
 }

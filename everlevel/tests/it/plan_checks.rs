@@ -199,8 +199,8 @@ fn a_server_of_another_kind_is_rehearsed() {
     }
 }
 
-/// Fewer relinearization keys serve every level, too, as may those of one program: what they suffice
-/// for is rehearsed.
+/// Fewer relinearization keys serve every level, too, as those of one program may: what they
+/// suffice for is rehearsed.
 #[test]
 fn work_on_smaller_keys_is_rehearsed() {
     let params = toy();

@@ -23,15 +23,15 @@ impl Order {
         Order { at: (0..pairs).collect(), repeated: Vec::new() }
     }
 
-    /// `rounds` times [`LOW`] pairs in states of `places` pairs, of which there is one at least; the
-    /// first counter ends with `last`. States have few patterns of last bytes, and few of the bytes
-    /// ahead of these.
+    /// `rounds` times [`LOW`] pairs in states of `places` pairs, at least one state; the first
+    /// counter ends with `last`. States have few patterns of last bytes, and few of the bytes ahead
+    /// of these.
     ///
     /// * The classes of one last byte are put into as many groups of `places` as there are. The
     ///   states of a group agree in their last bytes, and have the rounds in each place.
-    /// * Those that are left fill the last states, each pair where one of the grouped states has the
-    ///   same bytes ahead, and another one for each of the last states: the order of rounds in a
-    ///   place is such that these grouped states have the patterns of the last states.
+    /// * Those that are left fill the last states, each pair where a grouped state has the same
+    ///   bytes ahead, and another one for each of the last states: the order of rounds in a place
+    ///   is such that these grouped states have the patterns of the last states.
     ///
     /// With 60 places and 8 rounds, these are 7 patterns of last bytes and 8 of the others. If the
     /// rarer kind of classes leaves more of them over than it has places, it is one more.
@@ -173,7 +173,7 @@ mod tests {
                 pairs.chunks(places).map(state).collect::<BTreeSet<_>>().len()
             };
             assert_eq!(patterns(|counter| counter % LOW), 7, "{last}");
-            // Of the rarer kind: in four groups, so many places and so many over.
+            // Of the rarer kind: its places in four groups, and what is left over.
             let rarer = last.min(last.wrapping_neg());
             let wanted = if rarer % 4 <= rarer / 4 { 8 } else { 9 };
             assert_eq!(patterns(|counter| counter / LOW), wanted, "{last}");
