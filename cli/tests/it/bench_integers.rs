@@ -227,6 +227,9 @@ fn all_operations_are_exact() {
         "set_sizes",
         "only",
         "renewed",
+        "bordering",
+        "only_of_first",
+        "none_of",
         // With an operation as an argument.
         "of_arrays",
     ];

@@ -5,7 +5,7 @@ use crate::column::{Column, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
-use crate::order::Order;
+use crate::order::{Of, Order, Request, Wanted};
 use crate::types::Type;
 
 macro_rules! operations {
@@ -136,6 +136,28 @@ impl Operation {
                 | Operation::ArgNth(..)
                 | Operation::Quantile(..)
         )
+    }
+
+    /// The result of an operation along a column of `n` entries; `None` for other operations, and
+    /// for those that are refused.
+    pub(crate) fn request(&self, n: usize) -> Option<Request> {
+        let (order, wanted) = match self {
+            Operation::Ranks(order) => (*order, Wanted::Ranks),
+            Operation::Sort(order, take) => (*order, Wanted::First(*take, Of::Entries)),
+            Operation::ArgSort(order, take) => (*order, Wanted::First(*take, Of::Places)),
+            Operation::Nth(order, rank) => (*order, Wanted::Nth(*rank, Of::Entries)),
+            Operation::ArgNth(order, rank) => (*order, Wanted::Nth(*rank, Of::Places)),
+            Operation::Quantile(a, b) if *b > 0 && a <= b => {
+                let rank = (n as u64 - 1) * u64::from(*a) / u64::from(*b);
+                (Order::Ascending, Wanted::Nth(rank as usize, Of::Entries))
+            }
+            _ => return None,
+        };
+        match wanted {
+            Wanted::Ranks => Some((order, wanted)),
+            Wanted::First(take, _) => (1..=n).contains(&take).then_some((order, wanted)),
+            Wanted::Nth(rank, _) => (rank < n).then_some((order, wanted)),
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! Orders of entries, and the results that can be requested of them.
 
-use crate::operation::Operation;
-
 /// Which entries come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -43,28 +41,6 @@ pub(crate) enum Wanted {
 
 /// A requested result, and the order in which it is meant.
 pub(crate) type Request = (Order, Wanted);
-
-/// The result of an operation along a column of `n` entries; `None` for other operations, and for
-/// those that are refused.
-pub(crate) fn request(operation: &Operation, n: usize) -> Option<Request> {
-    let (order, wanted) = match operation {
-        Operation::Ranks(order) => (*order, Wanted::Ranks),
-        Operation::Sort(order, take) => (*order, Wanted::First(*take, Of::Entries)),
-        Operation::ArgSort(order, take) => (*order, Wanted::First(*take, Of::Places)),
-        Operation::Nth(order, rank) => (*order, Wanted::Nth(*rank, Of::Entries)),
-        Operation::ArgNth(order, rank) => (*order, Wanted::Nth(*rank, Of::Places)),
-        Operation::Quantile(a, b) if *b > 0 && a <= b => {
-            let rank = (n as u64 - 1) * u64::from(*a) / u64::from(*b);
-            (Order::Ascending, Wanted::Nth(rank as usize, Of::Entries))
-        }
-        _ => return None,
-    };
-    match wanted {
-        Wanted::Ranks => Some((order, wanted)),
-        Wanted::First(take, _) => (1..=n).contains(&take).then_some((order, wanted)),
-        Wanted::Nth(rank, _) => (rank < n).then_some((order, wanted)),
-    }
-}
 
 /// The same with the rank of an entry in ascending order, so that equal requests are found.
 pub(crate) fn ascending((order, wanted): Request, n: usize) -> Request {

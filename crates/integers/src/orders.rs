@@ -20,7 +20,7 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::method::{Joint, choice, order_of, suffice};
 use crate::operation::Operation;
-use crate::order::{Of, Order, Request, Wanted, ascending, request, seen_from};
+use crate::order::{Of, Order, Request, Wanted, ascending, seen_from};
 use crate::places::Places;
 use crate::ranked::Ranked;
 
@@ -181,7 +181,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let Some(n) = x.length().filter(|n| (2..=self.longest_ordered()).contains(n)) else {
             return Ok(None);
         };
-        let Some(mut wanted) = request(operation, n) else { return Ok(None) };
+        let Some(mut wanted) = operation.request(n) else { return Ok(None) };
         if orders.announced {
             wanted = ascending(wanted, n);
         }
@@ -189,7 +189,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Some(known) => known,
             None => {
                 let left: Option<Vec<Request>> = orders.announced.then(|| {
-                    let found = along.operations.iter().filter_map(|x| request(x, n));
+                    let found = along.operations.iter().filter_map(|x| x.request(n));
                     found.map(|request| ascending(request, n)).collect()
                 });
                 // One alone shares nothing.

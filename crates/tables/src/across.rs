@@ -3,9 +3,9 @@
 
 use everlevel_integers::Sets;
 
-use crate::apart::Pass;
 use crate::error::TablesError;
 use crate::order::{MOST_RANKED, Room};
+use crate::passes::Pass;
 
 /// Which sets of a pass a block has in a rehearsal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

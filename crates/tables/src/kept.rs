@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use everlevel_integers::Column;
 
-use crate::apart::Pass;
 use crate::block::Mask;
 use crate::condition::Condition;
 use crate::layout::{Form, Layout};
-use crate::ranker::Ranked;
+use crate::passes::Pass;
+use crate::ranked::Ranked;
 
 /// The most ciphertexts that are kept, of all blocks together: truth values, which take many
 /// products, before columns, which are read. The columns of a single block are not counted.

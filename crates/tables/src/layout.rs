@@ -8,11 +8,11 @@ use everlevel_scheme::{Params, Plaintext, SchemeError};
 
 use zeroize::Zeroizing;
 
-use crate::apart::Pass;
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::field::Field;
 use crate::order::{Extremes, Key, Pick, Ranking, Room};
+use crate::passes::Pass;
 use crate::query::{OrderedBy, Query};
 use crate::requests::{Place, Requests, truth, with_truths};
 use crate::schema::Schema;

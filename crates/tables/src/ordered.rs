@@ -5,11 +5,11 @@ use std::collections::hash_map::Entry;
 
 use everlevel_integers::{Column, IntegerScheme, Integers, Operand, Order, Sets};
 
-use crate::apart::Pass;
 use crate::block::{Block, Mask};
 use crate::condition::Condition;
 use crate::error::TablesError;
 use crate::order::{Extremes, Key, Pick, Ranking};
+use crate::passes::Pass;
 
 /// The least or greatest values so far, slot by slot, for each set of rows of each of the
 /// [`Extremes`] of a query; empty before the first block.

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use everlevel_integers::{Column, Encoded, EncryptedConstant, IntegerScheme, Integers, Type};
 use everlevel_scheme::SchemeError;
 
-use crate::across::{Apart, Part, Pretends};
-use crate::apart::{Finder, Pass};
+use crate::across::{Apart, Pretends};
+use crate::apart::Finder;
 use crate::block::Block;
 use crate::error::TablesError;
 use crate::kept::Kept;
@@ -18,9 +18,13 @@ use crate::known::Known;
 use crate::layout::Layout;
 use crate::order::Ranking;
 use crate::ordered::{Sides, bordering, ranked_apart};
-use crate::run::BlockReader;
+use crate::passes::Pass;
+use crate::ranked::Ranked;
 use crate::schema::Schema;
 use crate::starts::{Cancelled, Starts};
+
+/// Reads a column of a block, by the number of the block and its index in the schema.
+pub(crate) type BlockReader<'a, C> = dyn Fn(usize, usize) -> Result<Column<C>, TablesError> + 'a;
 
 /// Reads the codes of a column of a block, by the number of the block and the index of the column
 /// in the schema; `None` for an encrypted column.
@@ -29,36 +33,6 @@ pub(crate) type CodeReader<'a> =
 
 /// Reads columns of blocks, and those that the server knows in the clear.
 pub(crate) type Readers<'a, C> = (&'a BlockReader<'a, C>, &'a CodeReader<'a>);
-
-/// Truth values of the rankings of a pass for the rows of a block.
-pub(crate) struct Ranked<C> {
-    /// Of sets of rows of this block alone; none if there are no such sets.
-    within: Option<Vec<Column<C>>>,
-    /// Of sets that begin in the block before, in a column of all slots.
-    before: Option<Vec<Column<C>>>,
-    /// Of sets that end in the next block.
-    after: Option<Vec<Column<C>>>,
-}
-
-impl<C> Clone for Ranked<C> {
-    fn clone(&self) -> Self {
-        let Ranked { within, before, after } = self;
-        Ranked { within: within.clone(), before: before.clone(), after: after.clone() }
-    }
-}
-
-impl<C> Ranked<C> {
-    /// The truth values among which those of a set are; any for one without rows in the block, and
-    /// none if there are no others.
-    fn of(&self, part: Part) -> Option<&Vec<Column<C>>> {
-        match part {
-            Part::Within => self.within.as_ref(),
-            Part::Before => self.before.as_ref(),
-            Part::After => self.after.as_ref(),
-            Part::Absent => self.within.as_ref().or(self.before.as_ref()).or(self.after.as_ref()),
-        }
-    }
-}
 
 /// The sets of rows of each pass of a layout in a table that is read block by block, with `width`
 /// columns; none where all pairs of rows are compared.

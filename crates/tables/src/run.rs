@@ -13,12 +13,9 @@ use crate::kept::Kept;
 use crate::known::Known;
 use crate::layout::{Form, Layout};
 use crate::ordered::{self, Found};
-use crate::ranker::{Ranker, Readers};
+use crate::ranker::{BlockReader, Ranker, Readers};
 use crate::schema::Schema;
 use crate::starts::Starts;
-
-/// Reads a column of a block, by the number of the block and its index in the schema.
-pub(crate) type BlockReader<'a, C> = dyn Fn(usize, usize) -> Result<Column<C>, TablesError> + 'a;
 
 /// All conditions begin at the level of their columns.
 static TOP: LazyLock<Starts> = LazyLock::new(Starts::default);

@@ -6,6 +6,7 @@
 //! and on circular security: relinearization, Galois and bootstrapping keys encrypt functions of
 //! the secret under the secret itself, as in every scheme that bootstraps.
 
+mod bootstrap;
 mod change;
 mod id;
 mod public;
@@ -15,10 +16,11 @@ mod source;
 mod sparse_overlap;
 mod switching;
 
+pub use bootstrap::BootstrapKey;
 pub use public::PublicKey;
 pub(crate) use public::encrypt_under;
 pub(crate) use secret::MainSecret;
 pub use secret::{ExposedSecret, SecretKey};
-pub use server::{BootstrapKey, ServerKey, ServerKeys};
+pub use server::{ServerKey, ServerKeys};
 pub use source::EvalKeys;
 pub use switching::SwitchingKey;

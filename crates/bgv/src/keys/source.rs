@@ -6,7 +6,7 @@ use everlevel_ring::{Basis, GaloisElement};
 use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{KeyId, Params, SchemeError};
 
-use super::server::BootstrapKey;
+use super::bootstrap::BootstrapKey;
 use super::switching::SwitchingKey;
 
 /// A source of keys for an evaluator, such as memory or a file. A key is shared while it is in use,
