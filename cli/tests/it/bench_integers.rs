@@ -216,6 +216,7 @@ fn all_operations_are_exact() {
         "pack",
         "run",
         "operate",
+        "operate_sharing",
         // Of blocks of a table, as parts of its answers.
         "padded",
         "extended",
