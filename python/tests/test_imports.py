@@ -15,6 +15,7 @@ UPWARD = {
     ("_operands", "_integers"),
     ("_remote_tables", "_remote"),
     ("_rows", "_integers"),
+    ("_short", "_integers"),
 }
 
 
