@@ -30,9 +30,11 @@ class Home(Protocol):
     @property
     def remote(self) -> Service:
         """What computes them."""
+        ...
 
     def _node(self, traced: Any, text: str, operands: Sequence[Any] = ..., /) -> Node:
         """A further one."""
+        ...
 
 
 class Node:

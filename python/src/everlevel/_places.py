@@ -18,12 +18,15 @@ class Operations(Protocol):
         self, name: str, operands: list[_rust.Column | int], numbers: list[int], /
     ) -> list[_rust.Column]:
         """The results of an operation."""
+        ...
 
     def constant(self, like: _rust.Column, values: list[int], /) -> _rust.Column:
         """Public integers, beside an encrypted block."""
+        ...
 
     def totals(self, name: str, x: _rust.Column, numbers: list[int] = ..., /) -> list[_rust.Total]:
         """Sums of a block, which can only be decrypted."""
+        ...
 
 
 class Place(Protocol):
@@ -32,12 +35,14 @@ class Place(Protocol):
     @property
     def _factor(self) -> int:
         """How many blocks one stands for."""
+        ...
 
     @property
     def _integers(self) -> Operations: ...
 
     def _check_public(self, run: Any) -> None:
         """Passes a run of public integers that is computed with, or refuses it."""
+        ...
 
 
 class Serving(Protocol):
@@ -46,18 +51,22 @@ class Serving(Protocol):
     @property
     def params(self) -> Params:
         """The parameter set."""
+        ...
 
     @property
     def can_bootstrap(self) -> bool:
         """True if the keys suffice for bootstrapping."""
+        ...
 
     @property
     def _raw(self) -> _rust.Server: ...
 
     def load(self, x: Any, /) -> Any:
         """The array in this server's care."""
+        ...
 
     def _takes(
         self, params: _rust.Params, elements: bool, xs: Sequence[_rust.Ciphertext], /
     ) -> None:
         """Refuses what the server would do damage to."""
+        ...

@@ -37,6 +37,8 @@ class Service(Protocol):
         progress: Any = None,
     ) -> tuple[Any, ...]:
         """Several arrays, computed by one job."""
+        ...
 
     def estimate_arrays(self, *arrays: Any, server_keys: Any = None) -> Estimate:
         """The cost of that."""
+        ...
