@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import operator
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from . import _rows, _short
+from . import _options, _rows, _short
 from ._converted import Converted
 from ._encrypted import not_homomorphic
 from ._kinds import entries
@@ -19,6 +19,9 @@ from .errors import RangeError, ShapeError
 
 if TYPE_CHECKING:
     from ._integers import EncryptedIntegers
+
+#: Operations of all entries that are also those of each array along the last axis.
+LAST = frozenset({"maximum", "minimum", "argmax", "argmin", "nth", "cumsum", "argsort"})
 
 #: Operations along a vector whose results are entries of it, which wrap where it does.
 CHOSEN = frozenset({"sort", "maximum", "minimum", "nth"})
@@ -33,20 +36,28 @@ class Along(Converted):
     __slots__ = ()
 
     @overload
-    def sum(self, axis: None = None) -> EncryptedTotal: ...
+    def sum(self, axis: None = None, *given: Any, **options: Any) -> EncryptedTotal: ...
 
     @overload
-    def sum(self, axis: int) -> EncryptedTotal | EncryptedIntegers: ...
+    def sum(
+        self, axis: int | tuple[int, ...], *given: Any, **options: Any
+    ) -> EncryptedTotal | EncryptedIntegers: ...
 
-    def sum(self, axis: int | None = None) -> EncryptedTotal | EncryptedIntegers:
+    def sum(
+        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+    ) -> EncryptedTotal | EncryptedIntegers:
         """The sum of all entries, which is decrypted: log2 of the slots rotations for each digit.
 
-        Along an axis of rows, or the last axis, sums that are computed on.
+        Along an axis of rows, or the last axis, sums that are computed on. Options are those of
+        NumPy's: ``keepdims`` where results are arrays, others with the values that they have there.
         """
-        if axis is not None and not self._is_vector(axis, "sums"):
-            if _short.length(self, axis, "sums") is not None:
-                return _short.total(self)
-            return _rows.total(_rows.along(self, axis, "sums"))
+        keep = _options.read("sum", given, options)
+        place = _rows.one_axis(axis, self.ndim, "sums")
+        if place is not None and not self._is_vector(place, "sums"):
+            if _short.length(self, place, "sums") is not None:
+                return self._kept(_short.total(self), place, keep)
+            return self._kept(_rows.total(_rows.along(self, place, "sums")), place, keep)
+        _options.no_total("sum", keep)
         server = _on(self._server)
         return EncryptedTotal._make(
             [server._integers.totals("sum", x)[0] for x in self._blocks], server._factor
@@ -59,21 +70,33 @@ class Along(Converted):
         """
         return self._along("sum_of_each", shape=self._shape)
 
-    def mean(self, axis: int | None = None) -> EncryptedTotal:
+    def _kept(self, found: EncryptedIntegers, axis: Any, keep: bool) -> EncryptedIntegers:
+        """A result along an axis, which stays with one entry if asked for."""
+        return _rows.kept(self, found, axis, keep)
+
+    def mean(
+        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+    ) -> EncryptedTotal:
         """The mean of all entries, rounded down when it is decrypted, so the party that decrypts
         sees the sum; of at most as many as there are slots.
         """
-        if axis is not None and not self._is_vector(axis, "means"):
+        keep = _options.read("mean", given, options)
+        place = _rows.one_axis(axis, self.ndim, "means")
+        if place is not None and not self._is_vector(place, "means"):
             raise not_homomorphic(
-                f"means along axis {axis}",
-                f"x.sum(axis={axis}) // n rounds down, or decrypt the sums",
+                f"means along axis {place}",
+                f"x.sum(axis={place}) // n rounds down, or decrypt the sums",
             )
+        _options.no_total("mean", keep)
         return EncryptedTotal._make(
             _on(self._server)._integers.totals("mean", self._vector("mean")), 1
         )
 
-    def dot(self, weights: npt.ArrayLike | EncryptedIntegers) -> EncryptedTotal | EncryptedIntegers:
+    def dot(
+        self, weights: npt.ArrayLike | EncryptedIntegers, out: None = None
+    ) -> EncryptedTotal | EncryptedIntegers:
         """The scalar product with a vector of public integers; with an encrypted one, as ``@``."""
+        _options.read("dot", (out,))
         if is_typed(weights):
             return cast("EncryptedIntegers", self) @ weights
         array, server = entries(weights), _on(self._server)
@@ -103,6 +126,12 @@ class Along(Converted):
     def _vector(self, operation: str) -> _rust.Column:
         """The only block of a vector."""
         if self.ndim != 1 or self._runs > 1 or self.size > self._params.slots:
+            if self.ndim > 1 and self._runs == 1 and operation in LAST:
+                raise ShapeError(
+                    f"{_short.SHOWN.get(operation, operation)} of all entries of an array of shape "
+                    f"{self._shape}: {_rows.of_all(self)}",
+                    code="python.shape",
+                )
             rows = " by rows" if self._runs > 1 else ""
             raise ShapeError(
                 f"{operation} of an array of shape {self._shape}{rows}: expected a vector of at "
@@ -120,61 +149,79 @@ class Along(Converted):
         counted = name in COUNTED or (name in CHOSEN and self._counted)
         return cast("EncryptedIntegers", self._make(blocks, shape, server, wrap, 1, counted))
 
-    def _ordered(self, name: str, axis: int | None) -> EncryptedIntegers:
+    def _ordered(self, name: str, axis: Any, keep: bool) -> EncryptedIntegers:
         """An order statistic: of a vector with all entries side by side, of rows one after the
         other.
         """
-        if self._is_vector(axis, name) or (axis is None and self.ndim != 1):
-            return self._along(name)
-        if _short.length(self, axis, name) is not None:
-            return _short.extreme(self, name)
-        return _rows.ORDERED[name](_rows.along(self, 0 if axis is None else axis, name))
+        what = _short.SHOWN.get(name, name)
+        if self._is_vector(axis, what) or (axis is None and self.ndim != 1):
+            found = self._along(name)
+        elif _short.length(self, axis, name) is not None:
+            found = _short.extreme(self, name)
+        else:
+            found = _rows.ORDERED[name](_rows.along(self, 0 if axis is None else axis, what))
+        return self._kept(found, axis, keep)
 
-    def max(self, axis: int | None = None) -> EncryptedIntegers:
+    def max(
+        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+    ) -> EncryptedIntegers:
         """The largest entry, of at most as many as there are slots.
 
         Along an axis of rows one comparison less than there are rows, on whole rows. Along the last
         axis of an array in one ciphertext log2 n comparisons of all arrays of n entries at once.
         """
-        return self._ordered("maximum", axis)
+        keep = _options.read("max", given, options)
+        return self._ordered("maximum", _rows.one_axis(axis, self.ndim, "max"), keep)
 
-    def min(self, axis: int | None = None) -> EncryptedIntegers:
+    def min(
+        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+    ) -> EncryptedIntegers:
         """The least entry, as ``max``."""
-        return self._ordered("minimum", axis)
+        keep = _options.read("min", given, options)
+        return self._ordered("minimum", _rows.one_axis(axis, self.ndim, "min"), keep)
 
-    def argmax(self, axis: int | None = None) -> EncryptedIntegers:
+    def argmax(self, axis: int | None = None, *given: Any, **options: Any) -> EncryptedIntegers:
         """The position of the largest entry, the first one of equal ones; it costs as ``max``."""
-        return self._ordered("argmax", axis)
+        return self._ordered("argmax", axis, _options.read("argmax", given, options))
 
-    def argmin(self, axis: int | None = None) -> EncryptedIntegers:
+    def argmin(self, axis: int | None = None, *given: Any, **options: Any) -> EncryptedIntegers:
         """The position of the least entry, the first one of equal ones; it costs as ``max``."""
-        return self._ordered("argmin", axis)
+        return self._ordered("argmin", axis, _options.read("argmin", given, options))
 
-    def any(self, axis: int | None = None) -> EncryptedIntegers:
+    def any(
+        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+    ) -> EncryptedIntegers:
         """True, encrypted, if at least one entry is not 0: of a vector by the sum in each entry and
         a comparison, along an axis of rows by logic of whole rows, and along the last axis by sums
         and a comparison.
         """
-        if self._is_vector(axis, "any"):
-            return self.checked()._truth()._of_count("any", "gt", 0)
-        if _short.length(self, axis, "any") is not None:
-            return _short.total(self.checked()._truth()) > 0
-        found: EncryptedIntegers = _rows.reduced(
-            [x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_
-        )
-        return found
+        keep = _options.read("any", given, options)
+        place = _rows.one_axis(axis, self.ndim, "any")
+        found: EncryptedIntegers
+        if self._is_vector(place, "any"):
+            found = self.checked()._truth()._of_count("any", "gt", 0)
+        elif _short.length(self, place, "any") is not None:
+            found = _short.total(self.checked()._truth()) > 0
+        else:
+            parts = _rows.along(self.checked(), place, "any")
+            found = _rows.reduced([x._truth() for x in parts], operator.or_)
+        return self._kept(found, place, keep)
 
-    def all(self, axis: int | None = None) -> EncryptedIntegers:
+    def all(
+        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+    ) -> EncryptedIntegers:
         """True, encrypted, if no entry is 0; computed as ``any``."""
-        if self._is_vector(axis, "all"):
-            return self.checked()._truth()._of_count("all", "eq", self.size)
-        count = _short.length(self, axis, "all")
-        if count is not None:
-            return _short.total(self.checked()._truth()) == count
-        found: EncryptedIntegers = _rows.reduced(
-            [x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_
-        )
-        return found
+        keep = _options.read("all", given, options)
+        place = _rows.one_axis(axis, self.ndim, "all")
+        found: EncryptedIntegers
+        if self._is_vector(place, "all"):
+            found = self.checked()._truth()._of_count("all", "eq", self.size)
+        elif (count := _short.length(self, place, "all")) is not None:
+            found = _short.total(self.checked()._truth()) == count
+        else:
+            parts = _rows.along(self.checked(), place, "all")
+            found = _rows.reduced([x._truth() for x in parts], operator.and_)
+        return self._kept(found, place, keep)
 
     def _of_count(self, what: str, comparison: str, limit: int) -> EncryptedIntegers:
         """How a public integer compares with the number of entries of a vector that are 1."""
@@ -184,16 +231,27 @@ class Along(Converted):
         blocks = server._integers.apply("shortened", [reached], [1])
         return cast("EncryptedIntegers", self._make(blocks, (), server))
 
-    def ptp(self, axis: int | None = None) -> EncryptedIntegers:
+    def ptp(
+        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+    ) -> EncryptedIntegers:
         """The largest entry minus the least one, as ``max``."""
-        return self.max(axis) - self.min(axis)
+        keep = _options.read("ptp", given, options)
+        return self.max(axis, keepdims=keep) - self.min(axis, keepdims=keep)
 
     def argsort(
-        self, axis: int | None = -1, *, take: int | None = None, descending: bool = False
+        self,
+        axis: int | None = -1,
+        kind: Any = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+        take: int | None = None,
+        descending: bool = False,
     ) -> EncryptedIntegers:
-        """The places of entries in order, or of the first ``take`` of them: a stable sort; along
-        the last axis of an array in one ciphertext all places.
+        """The places of entries in order, or of the first ``take`` of them: a stable sort, whatever
+        ``kind`` says; along the last axis of an array in one ciphertext all places.
         """
+        _options.read("argsort", (kind, order), {"stable": stable})
         what = "places in order"
         if _short.length(self, axis, what) is not None:
             if take is not None:
@@ -202,9 +260,17 @@ class Along(Converted):
                     "x.argsort() has all of them, and costs the same",
                 )
             return _short.places(self, descending)
-        if axis is not None and _rows.axis_of(axis, self.ndim, what) not in (0, self.ndim - 1):
-            # Along another axis there are no places.
-            _rows.along(self, axis, what)
+        place = None if axis is None else _rows.axis_of(axis, self.ndim, what)
+        if place is not None and self.ndim > 1 and self._shape[place] == 1:
+            # The only entry along the axis is the first one.
+            self._taken(1 if take is None else take, 1)
+            return (self.checked() * 0)._counting()
+        if place is not None and self.ndim > 1:
+            raise not_homomorphic(
+                f"{what} along axis {place}",
+                "x.argsort() has those along the last axis of an array that was encrypted without "
+                "rows=True",
+            )
         return self._first("argsort", self.size if take is None else take, descending)
 
     def nlargest(self, n: int) -> EncryptedIntegers:
@@ -216,18 +282,22 @@ class Along(Converted):
         return self._first("sort", n, False)
 
     def _first(self, name: str, take: int, descending: bool) -> EncryptedIntegers:
-        take = operator.index(take)
-        if not 1 <= take <= self.size:
-            raise RangeError(
-                f"the first {take} entries: expected 1 to {self.size}", code="python.take"
-            )
+        take = self._taken(take, self.size)
         return self._along(name, take, int(descending), shape=(take,))
 
-    def cumsum(self, axis: int | None = None) -> EncryptedIntegers:
+    def _taken(self, take: int, size: int) -> int:
+        """How many of a number of entries in order are taken."""
+        take = operator.index(take)
+        if not 1 <= take <= size:
+            raise RangeError(f"the first {take} entries: expected 1 to {size}", code="python.take")
+        return take
+
+    def cumsum(self, axis: int | None = None, *given: Any, **options: Any) -> EncryptedIntegers:
         """Prefix sums: of a vector of at most as many entries as there are slots log2 n rotations,
         and carries after each; so along the last axis, with n entries along it. Along an axis of
         rows sums of whole rows.
         """
+        _options.read("cumsum", given, options)
         if axis is not None and not self._is_vector(axis, "prefix sums"):
             if _short.length(self, axis, "prefix sums") is not None:
                 return _short.cumulative(self)

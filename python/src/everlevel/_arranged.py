@@ -116,6 +116,11 @@ def _reshaped(shaped: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
+def _shaped_anew(a: EncryptedIntegers, shape: Any, order: str = "C", **options: Any) -> Any:
+    # An older name of the shape is refused.
+    return a.reshape(shape, order=order, **options)
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.take: take,
     np.compress: compress,
@@ -130,8 +135,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.vstack: vstack,
     np.hstack: hstack,
     np.broadcast_to: lambda x, shape: _rows.repeated(x, shape),
-    np.reshape: lambda x, shape: x.reshape(shape),
-    np.ravel: lambda x: x.ravel(),
+    np.reshape: _shaped_anew,
+    np.ravel: lambda a, order="C": a.ravel(order),
     np.squeeze: _reshaped(np.squeeze),
     np.expand_dims: _reshaped(np.expand_dims),
     np.atleast_1d: lambda a: _reshaped(np.atleast_1d)(a),

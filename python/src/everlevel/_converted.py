@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy.typing as npt
 
-from . import _rows
+from . import _options, _rows
 from ._encrypted import not_homomorphic
 from ._kinds import interval_of, named
 from ._operands import _apply
@@ -54,11 +54,13 @@ class Converted(Typed):
         return cast("EncryptedIntegers", self._wrapping(None))
 
     def astype(
-        self, dtype: npt.DTypeLike, *, wrap: bool = False, copy: bool = True
+        self, dtype: npt.DTypeLike, *, wrap: bool = False, copy: bool = True, **options: Any
     ) -> EncryptedIntegers:
         """Entries of another dtype: free where it holds them all, refused where it does not; with
-        ``wrap`` modulo 2^k. To ``bool``: whether they are not 0.
+        ``wrap`` modulo 2^k. To ``bool``: whether they are not 0. Of NumPy's other options the
+        defaults are taken.
         """
+        _options.read("astype", (), options)
         kind = named(dtype)
         low, high = interval_of(kind)
         least, most = self.interval
@@ -80,21 +82,22 @@ class Converted(Typed):
         """The same entries with all carries computed: decryption shows their values only."""
         return self._apply("normalized")
 
-    def reshape(self, *shape: Any) -> EncryptedIntegers:
-        """The same entries in another shape. Free."""
+    def reshape(self, *shape: Any, **options: Any) -> EncryptedIntegers:
+        """The same entries in another shape, in row-major order. Free."""
+        _options.read("reshape", (), options)
         found = self._make(
             self._blocks, self._reshaped(shape), self._server, self._wrap, self._runs, self._counted
         )
         return cast("EncryptedIntegers", found)
 
-    def ravel(self) -> EncryptedIntegers:
+    def ravel(self, order: str = "C") -> EncryptedIntegers:
         """The entries as a vector, in row-major order. Free."""
-        return self.reshape(-1)
+        return self.reshape(-1, order=order)
 
     flatten = ravel
 
-    def copy(self) -> EncryptedIntegers:
-        """The array itself, as encrypted arrays are not changed."""
+    def copy(self, order: str = "C") -> EncryptedIntegers:
+        """The array itself, as encrypted arrays are not changed, whatever the order in memory."""
         return cast("EncryptedIntegers", self)
 
     def __getitem__(self, key: Any) -> EncryptedIntegers:

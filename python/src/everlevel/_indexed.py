@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _options
+from ._encrypted import not_homomorphic
 from ._moves import gather, window_sums
 from ._slotwise import Slotwise, _within
 from ._values import is_integer
@@ -24,8 +26,9 @@ class Indexed(Slotwise):
 
     __slots__ = ()
 
-    def reshape(self, *shape: Any) -> Self:
-        """The same entries in another shape. Free."""
+    def reshape(self, *shape: Any, **options: Any) -> Self:
+        """The same entries in another shape, in row-major order. Free."""
+        _options.read("reshape", (), options)
         return self._like(self._xs, self._reshaped(shape), encryption=self._encryption)
 
     def transpose(self, axes: Sequence[int] | None = None) -> Self:
@@ -123,7 +126,7 @@ class Indexed(Slotwise):
             [*whole, self._on()._raw.mul_plain(last, ones, False)], padded=True, repeated=False
         )
 
-    def sum(self, axis: int | None = None) -> Self:
+    def sum(self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any) -> Self:
         """The sum of all entries, without dimensions, in every slot; or the sums along an axis.
 
         Of all: ciphertexts are added up, then a rotation for each doubling of the slots; before it
@@ -132,9 +135,11 @@ class Indexed(Slotwise):
         of slots (``params.dimensions[-1]``), and the cost of bringing the sums together: of ``x[:,
         0]`` for the last of two axes, nothing for the first.
         """
+        if _options.read("sum", given, options):
+            raise not_homomorphic("sum with keepdims", "sums.reshape(shape) is free")
         self._integers("sum")
         if axis is not None:
-            place = self._axis(axis)
+            place = self._axis(axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis)
             if self.ndim > 1:
                 return self._sum_along(place)
         if self._repeated:

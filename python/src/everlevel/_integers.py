@@ -360,13 +360,15 @@ class EncryptedIntegers(Along):
 
     __hash__ = Encrypted.__hash__
 
-    def clip(self, low: Any = None, high: Any = None, **bounds: Any) -> EncryptedIntegers:
+    def clip(
+        self, low: Any = None, high: Any = None, out: None = None, **bounds: Any
+    ) -> EncryptedIntegers:
         """Entries, or the nearer one of two bounds: a table for up to 256 values, else two
         comparisons and selections. Bounds may be arrays, or none, and have the names ``min`` and
         ``max``, as those of ``np.clip``.
         """
-        if bounds or not (is_integer(low) and is_integer(high)):
-            clipped: EncryptedIntegers = clip(self, low, high, **bounds)
+        if out is not None or bounds or not (is_integer(low) and is_integer(high)):
+            clipped: EncryptedIntegers = clip(self, low, high, out, **bounds)
             return clipped
         least, most = whole(int(low)), whole(int(high))
         _check_wrapping((self, least, most))

@@ -67,8 +67,8 @@ def ufunc(
     found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options: dict[str, Any]
 ) -> Any:
     """A universal function with at least one encrypted operand."""
-    if found is np.add and method == "reduce" and out is None and set(options) <= {"axis"}:
-        return inputs[0].sum(options.get("axis", 0))
+    if found is np.add and method == "reduce" and isinstance(inputs[0], EncryptedArray):
+        return inputs[0].sum(**{"axis": 0, "out": out, **options})
     known = UFUNCS.get(found) if method == "__call__" and out is None and not options else None
     if known is None:
         raise not_homomorphic(
@@ -134,6 +134,16 @@ def broadcast_to(x: EncryptedArray, shape: Any) -> EncryptedArray:
         raise ShapeError(str(error), code="python.shape") from None
 
 
+def total(a: Any, *arguments: Any, **options: Any) -> Any:
+    """The sum, with the options of the method."""
+    if not isinstance(a, EncryptedArray):
+        raise not_homomorphic(
+            "np.sum of public entries with an encrypted option",
+            "the sum of public entries is public: encrypt what is added up",
+        )
+    return a.sum(*arguments, **options)
+
+
 UFUNCS: dict[np.ufunc, Operation] = {
     np.add: _operator("add"),
     np.subtract: _operator("sub"),
@@ -148,7 +158,7 @@ UFUNCS: dict[np.ufunc, Operation] = {
 }
 
 FUNCTIONS: dict[Any, Operation] = {
-    np.sum: lambda x, axis=None: x.sum(axis),
+    np.sum: total,
     np.where: where,
     np.broadcast_to: broadcast_to,
     np.transpose: lambda x, axes=None: x.transpose(axes),

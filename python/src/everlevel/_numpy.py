@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arranged, _matrices, _rows, _selections, _statistics
+from . import _arranged, _matrices, _options, _rows, _selections, _statistics
 from ._encrypted import not_homomorphic
 from ._handlers import HANDLERS, INTEGERS, Handlers
 from ._integers import EncryptedIntegers
@@ -48,9 +48,9 @@ def ufunc(
             "a total is decrypted, not computed on",
             "compute on client.decrypt(total), or on x.sum_of_each(), the sum in each entry",
         )
-    along = METHODS.get((found, method)) if out is None and set(options) <= {"axis"} else None
+    along = METHODS.get((found, method)) if isinstance(inputs[0], EncryptedIntegers) else None
     if along is not None:
-        return along(inputs[0], options.get("axis", 0))
+        return along(inputs[0], **{"axis": 0, "out": out, **options})
     known = UFUNCS.get(found) if method == "__call__" else None
     name = found.__name__ if method == "__call__" else f"{found.__name__}.{method}"
     if known is None:
@@ -138,10 +138,26 @@ def _truths(method: str) -> Operation:
     return apply
 
 
-def count_nonzero(x: EncryptedIntegers, axis: Any = None) -> Any:
+def _method(name: str) -> Operation:
+    """The method of a name, with the options that it has in common with the function."""
+
+    def apply(a: Any, *arguments: Any, **options: Any) -> Any:
+        if not isinstance(a, EncryptedIntegers):
+            raise not_homomorphic(
+                f"np.{name} of public entries with an encrypted option",
+                "results of public entries are public: encrypt what they are computed of",
+            )
+        return getattr(a, name)(*arguments, **options)
+
+    return apply
+
+
+def count_nonzero(a: EncryptedIntegers, axis: Any = None, **options: Any) -> Any:
+    keep = _options.read("count_nonzero", (), options)
+    axis = _rows.one_axis(axis, a.ndim, "np.count_nonzero")
     if axis is not None:
-        _rows.axis_of(axis, x.ndim, "np.count_nonzero")
-    return x.checked()._truth().sum(axis)
+        _rows.axis_of(axis, a.ndim, "np.count_nonzero")
+    return a.checked()._truth().sum(axis, keepdims=keep)
 
 
 def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
@@ -159,11 +175,14 @@ def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
     return a
 
 
-def prod(a: EncryptedIntegers, axis: Any = None) -> Any:
+def prod(a: EncryptedIntegers, axis: Any = None, *given: Any, **options: Any) -> Any:
     """The product along an axis of rows, as deep as the logarithm of how many there are."""
+    keep = _options.read("prod", given, options)
+    axis = _rows.one_axis(axis, a.ndim, "np.prod")
     if axis is None:
         raise not_homomorphic("np.prod of all entries", WAYS["prod"])
-    return _rows.reduced(_rows.along(a, axis, "np.prod"), operator.mul)
+    found = _rows.reduced(_rows.along(a, axis, "np.prod"), operator.mul)
+    return _rows.kept(a, found, axis, keep)
 
 
 def _parts(a: EncryptedIntegers, axis: Any, what: str, logical: bool) -> list[EncryptedIntegers]:
@@ -176,8 +195,11 @@ def _parts(a: EncryptedIntegers, axis: Any, what: str, logical: bool) -> list[En
 def _reduction(operation: Operation, logical: bool = False) -> Operation:
     """An operation of all rows, for ``reduce``."""
 
-    def apply(a: EncryptedIntegers, axis: Any) -> Any:
-        return _rows.reduced(_parts(a, axis, "a reduction", logical), operation)
+    def apply(a: EncryptedIntegers, axis: Any, **options: Any) -> Any:
+        keep = _options.read("reduce", (), options)
+        axis = _rows.one_axis(axis, a.ndim, "a reduction")
+        found = _rows.reduced(_parts(a, axis, "a reduction", logical), operation)
+        return _rows.kept(a, found, axis, keep)
 
     return apply
 
@@ -185,22 +207,25 @@ def _reduction(operation: Operation, logical: bool = False) -> Operation:
 def _accumulation(operation: Operation, logical: bool = False) -> Operation:
     """An operation of the first rows, up to each, for ``accumulate``."""
 
-    def apply(a: EncryptedIntegers, axis: Any) -> Any:
+    def apply(a: EncryptedIntegers, axis: Any, **options: Any) -> Any:
+        _options.read("accumulate", (), options)
         parts = _parts(a, axis, "an accumulation", logical)
         return _rows.joined(list(itertools.accumulate(parts, operation)), axis)
 
     return apply
 
 
-def cumprod(a: EncryptedIntegers, axis: Any = None) -> Any:
+def cumprod(a: EncryptedIntegers, axis: Any = None, *given: Any, **options: Any) -> Any:
     """Products of the first rows, up to each."""
+    _options.read("cumprod", given, options)
     if axis is None:
         raise not_homomorphic("np.cumprod of all entries", WAYS["cumprod"])
     return _accumulation(operator.mul)(a, axis)
 
 
-def rounded(a: EncryptedIntegers, decimals: int = 0) -> Any:
+def rounded(a: EncryptedIntegers, decimals: int = 0, out: Any = None) -> Any:
     """Integers are their own roundings, but to tens or hundreds."""
+    _options.read("round", (out,))
     if decimals < 0:
         unit = 10 ** -int(decimals)
         raise not_homomorphic(
@@ -213,6 +238,18 @@ def rounded(a: EncryptedIntegers, decimals: int = 0) -> Any:
 def array_equal(a: Any, b: Any) -> Any:
     """True, encrypted, if all entries are equal; False, in the clear, if shapes differ."""
     return (a == b).all() if np.shape(a) == np.shape(b) else False
+
+
+def _extremum(name: str) -> Operation:
+    """A method as ``reduce``, which has the options of all of them: one that the method lacks may
+    be given as it is without it.
+    """
+
+    def apply(a: EncryptedIntegers, axis: Any, **options: Any) -> Any:
+        keep = _options.read("reduce", (), options)
+        return getattr(a, name)(axis, keepdims=keep)
+
+    return apply
 
 
 UFUNCS: dict[np.ufunc, Operation] = {
@@ -265,9 +302,9 @@ FUNCTIONS: dict[Any, Operation] = {
     np.where: _selections.where,
     np.clip: clip,
     np.select: _selections.select,
-    np.sum: lambda a, axis=None: a.sum(axis),
-    np.any: lambda a, axis=None: a.any(axis),
-    np.all: lambda a, axis=None: a.all(axis),
+    np.sum: _method("sum"),
+    np.any: _method("any"),
+    np.all: _method("all"),
     np.count_nonzero: count_nonzero,
     np.searchsorted: _statistics.searchsorted,
     np.digitize: _statistics.digitize,
@@ -277,17 +314,17 @@ FUNCTIONS: dict[Any, Operation] = {
     np.argsort: _statistics.argsort,
     np.partition: _statistics.partition(_statistics.sort),
     np.argpartition: _statistics.partition(_statistics.argsort),
-    np.max: lambda a, axis=None: a.max(axis),
-    np.min: lambda a, axis=None: a.min(axis),
-    np.amax: lambda a, axis=None: a.max(axis),
-    np.amin: lambda a, axis=None: a.min(axis),
-    np.argmax: lambda a, axis=None: a.argmax(axis),
-    np.argmin: lambda a, axis=None: a.argmin(axis),
+    np.max: _method("max"),
+    np.min: _method("min"),
+    np.amax: _method("max"),
+    np.amin: _method("min"),
+    np.argmax: _method("argmax"),
+    np.argmin: _method("argmin"),
     np.quantile: _statistics.quantile,
     np.median: _statistics.median,
-    np.mean: lambda a, axis=None: a.mean(axis),
+    np.mean: _method("mean"),
     np.average: _statistics.average,
-    np.ptp: lambda a, axis=None: a.ptp(axis),
+    np.ptp: _method("ptp"),
     np.diff: diff,
     np.prod: prod,
     np.cumprod: cumprod,
@@ -295,7 +332,7 @@ FUNCTIONS: dict[Any, Operation] = {
     np.around: rounded,
     np.array_equal: array_equal,
     np.percentile: _statistics.percentile,
-    np.cumsum: lambda a, axis=None: a.cumsum(axis),
+    np.cumsum: _method("cumsum"),
     np.histogram: _statistics.histogram,
     np.dot: lambda a, b: _matrices.dot(a, b),
     np.inner: _matrices.inner,
@@ -313,17 +350,17 @@ if hasattr(np, "unstack"):  # NumPy 2.1
 
 #: Methods of universal functions, along an axis.
 METHODS: dict[tuple[np.ufunc, str], Operation] = {
-    (np.add, "reduce"): lambda x, axis: x.sum(axis),
+    (np.add, "reduce"): _method("sum"),
     (np.multiply, "reduce"): prod,
-    (np.maximum, "reduce"): lambda x, axis: x.max(axis),
-    (np.minimum, "reduce"): lambda x, axis: x.min(axis),
-    (np.logical_and, "reduce"): lambda x, axis: x.all(axis),
-    (np.logical_or, "reduce"): lambda x, axis: x.any(axis),
+    (np.maximum, "reduce"): _extremum("max"),
+    (np.minimum, "reduce"): _extremum("min"),
+    (np.logical_and, "reduce"): _extremum("all"),
+    (np.logical_or, "reduce"): _extremum("any"),
     (np.logical_xor, "reduce"): _reduction(operator.xor, logical=True),
     (np.bitwise_and, "reduce"): _reduction(operator.and_),
     (np.bitwise_or, "reduce"): _reduction(operator.or_),
     (np.bitwise_xor, "reduce"): _reduction(operator.xor),
-    (np.add, "accumulate"): lambda x, axis: x.cumsum(axis),
+    (np.add, "accumulate"): _method("cumsum"),
     (np.multiply, "accumulate"): _accumulation(operator.mul),
     (np.maximum, "accumulate"): _accumulation(np.maximum),
     (np.minimum, "accumulate"): _accumulation(np.minimum),

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from . import _layout
-from ._encrypted import no_server, not_homomorphic
+from . import _layout, _options
+from ._encrypted import no_server
 from ._kinds import interval_of
 from ._places import Place
 from ._typed import Typed
@@ -254,18 +254,14 @@ def _wrapped(x: EncryptedIntegers, operands: Sequence[Any]) -> EncryptedIntegers
     return _in(x, _modulus(operands))
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Any:
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **bounds: Any) -> Any:
     """Bounds may be arrays, encrypted ones, too."""
     for name, other in (("min", a_min), ("max", a_max)):
         if name in bounds and other is not None:
             raise TypeError(f"np.clip with two bounds, {other!r} and that named {name}: give one")
     # Newer names of them.
     a_min, a_max = bounds.pop("min", a_min), bounds.pop("max", a_max)
-    if bounds:
-        raise not_homomorphic(
-            f"np.clip with {', '.join(bounds)}",
-            "results of encrypted operands are new arrays, of the dtype that holds them",
-        )
+    _options.read("clip", (out,), bounds)
     if is_typed(a) and all(is_integer(bound) for bound in (a_min, a_max)):
         return a.clip(a_min, a_max)
     # As NumPy: the upper bound, where it is below the lower one.

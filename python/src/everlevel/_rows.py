@@ -30,6 +30,13 @@ WAY = (
     "or choose with np.where(mask, x, 0), which takes a mask of NumPy's"
 )
 
+#: The same for arrays that were encrypted with ``rows=True``, or stacked.
+WAY_IN_ROWS = (
+    "entries of a row lie in one ciphertext, and are not computed with each other: encrypt the "
+    "array without rows=True, whose last axis is axis=-1, or transposed with rows=True, whose "
+    "axis=0 is this one"
+)
+
 
 def rows(count: int, kind: Any) -> Kind:
     """For annotations of programs: a number of rows of a dtype, or of ``everlevel.ranged(low,
@@ -83,6 +90,8 @@ def axis_of(axis: Any, ndim: int, what: str) -> int:
     """The number of an axis of an array of ``ndim`` dimensions, from 0."""
     if isinstance(axis, (bool, np.bool_)):
         raise ShapeError(f"axis {axis}: expected its number", code="python.shape")
+    if isinstance(axis, tuple) and len(axis) == 1:
+        raise not_homomorphic(f"{what} along {axis}", f"give the integer, axis={axis[0]!r}")
     if not isinstance(axis, (int, np.integer)):
         raise not_homomorphic(f"{what} along {axis!r}", "take one axis after the other")
     if not -ndim <= axis < ndim:
@@ -90,18 +99,51 @@ def axis_of(axis: Any, ndim: int, what: str) -> int:
     return int(axis) % ndim
 
 
+def one_axis(axis: Any, ndim: int, what: str) -> Any:
+    """The axis of a reduction, or none: a tuple of one is that one, as NumPy has it."""
+    if not isinstance(axis, tuple):
+        return axis
+    places = [axis_of(one, ndim, what) for one in axis]
+    if len(set(places)) < len(places):
+        raise ShapeError(
+            f"{what} along {axis}: one axis is given twice: give each once", code="python.shape"
+        )
+    return places[0] if len(places) == 1 else axis_of(axis, ndim, what)
+
+
+def kept(x: Typed, found: EncryptedIntegers, axis: Any, keep: bool) -> EncryptedIntegers:
+    """What was found of x along an axis, or of all entries, with that axis kept if asked for:
+    another shape of the same entries, and free.
+    """
+    if not keep:
+        return found
+    if axis is None:
+        return found.reshape((1,) * x.ndim)
+    place = axis_of(axis, x.ndim, "a result")
+    return found.reshape(x._shape[:place] + (1,) + x._shape[place + 1 :])
+
+
+def of_all(x: Typed) -> str:
+    """What to do instead of computing something of all entries of an array at once."""
+    if x._runs > 1:
+        return "use axis=0, which is along the rows"
+    ways = "use axis=-1, for each array along the last axis"
+    if x.size <= x._params.slots:
+        ways += ", or x.ravel(), of which the only axis has all entries"
+    return ways
+
+
 def along(x: Typed, axis: int | None, what: str) -> list[EncryptedIntegers]:
     """The parts of an array along an axis."""
     if axis is None:
         raise not_homomorphic(
-            f"{what} of all entries",
-            "use axis=0 of an array that was encrypted with rows=True, or count: "
-            "client.decrypt(np.count_nonzero(x))",
+            f"{what} of all entries of an array of shape {x._shape}",
+            f"{of_all(x)}; or count: client.decrypt(np.count_nonzero(x))",
         )
     axis = axis_of(axis, x.ndim, what)
     numbers, each = _numbers(x)
     if axis >= numbers.ndim:
-        raise not_homomorphic(f"{what} along axis {axis}", WAY)
+        raise not_homomorphic(f"{what} along axis {axis}", WAY if x._runs == 1 else WAY_IN_ROWS)
     return [
         _chosen(x, part, each, x._shape[numbers.ndim :]) for part in np.moveaxis(numbers, axis, 0)
     ]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _rows, _short
+from . import _options, _rows, _short
 from ._encrypted import Encrypted, not_homomorphic
 from ._integers import EncryptedIntegers
 from ._kinds import entries
@@ -77,7 +77,15 @@ def isin(
     return ~found if invert else found
 
 
-def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
+def sort(
+    a: EncryptedIntegers,
+    axis: int = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+) -> Any:
+    _options.read("sort", (kind, order), {"stable": stable})
     if _short.length(a, axis, "sorting") is not None:
         return _short.ordered(a)
     if not a._is_vector(axis, "sorting"):
@@ -85,7 +93,8 @@ def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any 
     return a.nsmallest(a.size)
 
 
-def argsort(a: EncryptedIntegers, axis: int = -1, kind: Any = None, *, stable: Any = None) -> Any:
+def argsort(a: EncryptedIntegers, axis: int = -1, *given: Any, **options: Any) -> Any:
+    _options.read("argsort", given, options)
     return a.argsort(axis)
 
 
@@ -125,11 +134,8 @@ def quantile(
     keepdims: bool = False,
 ) -> Any:
     """A quantile that is an entry, because values between two entries need not be integers."""
-    if out is not None or keepdims:
-        raise not_homomorphic(
-            f"np.quantile with {'keepdims' if out is None else 'out'}",
-            "results of encrypted operands are new arrays, without the axis",
-        )
+    keep = _options.read("quantile", (), {"out": out, "keepdims": keepdims})
+    axis = _rows.one_axis(axis, a.ndim, "a quantile")
     if method not in PLACES:
         raise not_homomorphic(
             f"np.quantile by method {method!r}",
@@ -141,7 +147,7 @@ def quantile(
         raise RangeError(f"q = {q}: expected 0 to 1", code="python.quantile")
     # In floating point of the precision of q, as NumPy has it.
     place = PLACES[method](q, _size(a, axis, "an entry in order"))
-    return _nth(a, place, axis, "a quantile")
+    return _rows.kept(a, _nth(a, place, axis, "a quantile"), axis, keep)
 
 
 def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) -> Any:
@@ -149,15 +155,17 @@ def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) 
     return quantile(a, q if np.ndim(q) else q / 100, *arguments, **options)
 
 
-def median(a: EncryptedIntegers, axis: Any = None) -> Any:
+def median(a: EncryptedIntegers, axis: Any = None, *given: Any, **options: Any) -> Any:
     """The median; the number of entries has to be odd."""
+    keep = _options.read("median", given, options)
+    axis = _rows.one_axis(axis, a.ndim, "the median")
     size = _size(a, axis, "the median")
     if size % 2 == 0:
         raise not_homomorphic(
             "the median of an even number of entries, which is between two",
             "use np.quantile(x, 0.5, method='lower')",
         )
-    return _nth(a, size // 2, axis, "the median")
+    return _rows.kept(a, _nth(a, size // 2, axis, "the median"), axis, keep)
 
 
 def _nth(a: EncryptedIntegers, place: int, axis: Any, what: str) -> Any:
@@ -257,8 +265,16 @@ def histogram(a: EncryptedIntegers, bins: Any = 10) -> Any:
     return [EncryptedTotal._make([total], 1) for total in totals], edges
 
 
-def average(a: EncryptedIntegers, axis: Any = None, weights: Any = None) -> Any:
+def average(
+    a: EncryptedIntegers,
+    axis: Any = None,
+    weights: Any = None,
+    returned: Any = False,
+    **options: Any,
+) -> Any:
     """The mean, with public weights that are integers, rounded down when it is decrypted."""
+    _options.no_total("average", _options.read("average", (), {"returned": returned, **options}))
+    axis = _rows.one_axis(axis, a.ndim, "averages")
     if weights is None:
         return a.mean(axis)
     if axis is not None and not a._is_vector(axis, "averages"):
