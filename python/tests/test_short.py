@@ -239,6 +239,12 @@ def test_what_is_refused(short):
         with pytest.raises(everlevel.Error) as caught:
             refused()
         assert caught.value.code == code, caught.value
+    # A single array in two rows of slots, which was to have at most 0 entries.
+    columns = short.params.dimensions[-1]
+    one = short.load(np.arange(columns + 2).reshape(1, -1) % 10, bounds=(0, 9))
+    with pytest.raises(everlevel.ShapeError, match=f"at most {columns},") as caught:
+        one.max(axis=-1)
+    assert caught.value.code == "integers.length" and "x.ravel()" in str(caught.value)
     with pytest.raises(everlevel.Error, match="rows=True") as caught:
         ten.min(axis=-1)
     assert "power of two" not in str(caught.value)

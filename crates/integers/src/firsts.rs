@@ -60,6 +60,15 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let expected = format!("arrays of {n} entries each, which are all whole");
             return Err(IntegersError::Length { found, expected });
         }
+        if n > columns {
+            let expected = format!(
+                "arrays of at most {columns}, as each array is in one row of {columns} slots: \
+                 compute on all entries of one array as a column, which in Python is x.ravel(), or \
+                 put entry j of all arrays in column j, which in Python is row j with rows=True, \
+                 and take axis=0"
+            );
+            return Err(IntegersError::Length { found: n, expected });
+        }
         let per_row = columns / n;
         if found > columns {
             if !columns.is_multiple_of(n) {

@@ -224,7 +224,8 @@ fn arrays_that_do_not_fit_are_refused() {
         (7, 8, "whole"),
         // One array would be in two rows of 1,024 slots.
         (1200, 10, "at most 1020"),
-        (2000, 2000, "at most 0"),
+        (2000, 2000, "at most 1024"),
+        (2000, 2000, "x.ravel()"),
     ] {
         assert!(refused(count, n, ArrayOperation::Sum).contains(says), "{count} by {n}");
     }
