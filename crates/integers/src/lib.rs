@@ -111,6 +111,7 @@ mod sums;
 mod ties;
 mod together;
 mod total;
+mod truths;
 mod types;
 mod unary;
 mod unary_pair;
@@ -137,6 +138,7 @@ pub use rehearsal::{Counted, Origin, Rehearsal, ciphertext_bytes, no_op_column, 
 pub use sets::Sets;
 pub use sums::{Accumulated, Shape, SumPlan, SumRequest};
 pub use total::Total;
+pub use truths::integers_of;
 pub use types::Type;
 pub use unary::{Step, Unary, UnaryBits};
 pub use unary_pair::UnaryPair;

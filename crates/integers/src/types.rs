@@ -60,6 +60,13 @@ impl Type {
         NAMED.into_iter().map(|(_, t)| t).find(|t| t.interval().holds(interval))
     }
 
+    /// The smallest named type that contains an interval, if there is one, of entries that are
+    /// integers even where they can only be 0 and 1, such as places: not that of truth values.
+    pub fn smallest_of_integers(interval: Interval) -> Option<Type> {
+        let smallest = Self::smallest(interval);
+        smallest.map(|t| if t == Type::Bool { Type::U8 } else { t })
+    }
+
     /// The values of the type.
     pub fn interval(self) -> Interval {
         let unsigned = |bits: u32| (0, (1i128 << bits) - 1);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use everlevel_bgv::Ciphertext;
 use everlevel_circuit::expression::Program;
-use everlevel_integers::{Column, Encrypted, Interval};
+use everlevel_integers::{Column, Encrypted, Interval, Type, integers_of};
 use everlevel_ring::{Cpu, Engine};
 use everlevel_scheme::{Params, same_owner};
 use everlevel_wire::columns::ColumnArray;
@@ -108,6 +108,19 @@ impl<C> TypedArray<C> {
         Ok(Interval::new(low, high)?)
     }
 
+    /// The smallest named type that holds its values, if there is one: that of truth values only
+    /// where its entries are no places, counts or sums.
+    ///
+    /// # Errors
+    /// As [`TypedArray::interval`].
+    pub fn smallest(&self) -> Result<Option<Type>, Error> {
+        let interval = self.interval()?;
+        Ok(match self.array.integers || self.is_total() {
+            true => Type::smallest_of_integers(interval),
+            false => Type::smallest(interval),
+        })
+    }
+
     /// The number of its ciphertexts, with those of an index.
     pub fn ciphertexts(&self) -> usize {
         self.blocks.iter().map(|x| x.values().chain(x.index_values()).count()).sum()
@@ -115,8 +128,14 @@ impl<C> TypedArray<C> {
 }
 
 impl TypedArray {
-    /// A result, in the shape of the inputs if it has the same entries.
-    fn of_result(name: String, blocks: Vec<IntegerValue>, like: Option<&ColumnArray>) -> Self {
+    /// A result, in the shape of the inputs if it has the same entries; `integers` are no truth
+    /// values.
+    fn of_result(
+        name: String,
+        blocks: Vec<IntegerValue>,
+        like: Option<&ColumnArray>,
+        integers: bool,
+    ) -> Self {
         let lengths: Option<Vec<usize>> = blocks.iter().map(Self::length).collect();
         let total = blocks.iter().any(|x| matches!(x, IntegerValue::Total(_)));
         let whole = lengths.map(|lengths| lengths.into_iter().sum::<usize>());
@@ -125,7 +144,9 @@ impl TypedArray {
             Some(like) => ColumnArray { shape: like.shape.clone(), runs: like.runs, ..vector },
             None => vector,
         };
-        TypedArray { array, blocks }
+        // Public integers that stand for columns of any length, and totals, are not described.
+        let integers = integers && array.shape.is_some();
+        TypedArray { array: ColumnArray { integers, ..array }, blocks }
     }
 }
 
@@ -298,6 +319,8 @@ impl<E: Engine> TypedInputs<E> {
     ) -> Result<Vec<TypedArray>, EvaluationError> {
         let shape = self.shape(program)?;
         self.check(server, program, tables)?;
+        let given = self.0.iter().map(|(name, x)| (name.clone(), x.array.integers)).collect();
+        let integers = integers_of(program, &given);
         let ints = server.integers()?;
         let mut results: Vec<(String, Vec<Encrypted<Ciphertext<E>>>)> = Vec::new();
         for i in 0..self.blocks() {
@@ -314,7 +337,8 @@ impl<E: Engine> TypedInputs<E> {
         let results = results.into_iter().map(|(name, blocks)| {
             let blocks = blocks.iter().map(|block| server.download_integers(block));
             let blocks = blocks.collect::<Result<Vec<_>, Error>>()?;
-            Ok(TypedArray::of_result(name, blocks, shape))
+            let integers = integers.get(&name).copied().unwrap_or(false);
+            Ok(TypedArray::of_result(name, blocks, shape, integers))
         });
         results.collect()
     }

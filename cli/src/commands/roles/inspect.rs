@@ -1,8 +1,11 @@
 //! `everlevel inspect` and `everlevel keys`: what files say, without any secret.
 
+use std::collections::BTreeSet;
+
 use everlevel::files::Bytes;
 use everlevel::{AesUpload, Interval, Params, Type};
 use everlevel_wire as wire;
+use everlevel_wire::columns::ColumnArray;
 use everlevel_wire::{BoundPolicy, FileKeys, Manifest, ObjectKind, ReadOptions};
 use serde::Serialize;
 
@@ -54,24 +57,37 @@ struct ColumnReport {
     name: String,
     /// `column`, or `total`: a sum or a quotient of one, which can be decrypted only.
     what: &'static str,
-    /// The smallest named type that holds all values; none beyond 64 bits.
+    /// The smallest named type that holds all values, that of truth values only of such; none
+    /// beyond 64 bits.
     r#type: Option<String>,
     low: String,
     high: String,
     length: Option<u64>,
 }
 
-/// Of a schema that is understood.
-fn columns_of(summary: &wire::Summary) -> Option<Vec<ColumnReport>> {
+/// Of a schema that is understood. Which columns are places or counts, and no truth values, is
+/// read where the number of slots is known.
+fn columns_of(summary: &wire::Summary, slots: Option<usize>) -> Option<Vec<ColumnReport>> {
     let (described, mut metadata) = (wire::columns::described(summary)?, summary.metadata.clone());
     // The truth values of indexes belong to the columns that the metadata name.
     let described = wire::columns::without_indexes(described, &mut metadata).ok()?;
+    let names: Vec<&str> = described.iter().map(|column| column.name.as_str()).collect();
+    let arrays = slots.and_then(|slots| ColumnArray::all(&metadata, slots, &names).ok().flatten());
+    let arrays = arrays.unwrap_or_default();
+    let of_integers = arrays.iter().filter(|array| array.integers);
+    let integers: BTreeSet<String> =
+        of_integers.flat_map(|array| (0..array.blocks).map(|i| array.column(i))).collect();
     let report = |column: wire::columns::StoredColumn| {
+        let smallest: fn(Interval) -> Option<Type> =
+            match column.divisor.is_some() || integers.contains(&column.name) {
+                true => Type::smallest_of_integers,
+                false => Type::smallest,
+            };
         let interval = Interval::new(column.low, column.high).ok();
         ColumnReport {
             name: column.name,
             what: if column.divisor.is_some() { "total" } else { "column" },
-            r#type: interval.and_then(Type::smallest).map(|t| t.to_string()),
+            r#type: interval.and_then(smallest).map(|t| t.to_string()),
             low: column.low.to_string(),
             high: column.high.to_string(),
             length: column.length,
@@ -114,7 +130,8 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
     let only = key_ids.as_deref().and_then(|ids| <&[String; 1]>::try_from(ids).ok());
     let key_id = summary.owner.map(|id| format!("{id:#}")).or_else(|| Some(only?[0].clone()));
     let typed = [ObjectKind::COLUMNS, ObjectKind::COLUMN_RESULTS].contains(&summary.kind);
-    let columns = typed.then(|| columns_of(&summary)).flatten();
+    let slots = params.as_ref().map(Params::slots);
+    let columns = typed.then(|| columns_of(&summary, slots)).flatten();
     let report = Inspected {
         kind: summary.kind.to_string(),
         format_version: summary.version,

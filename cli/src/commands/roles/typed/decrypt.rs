@@ -112,8 +112,12 @@ fn opened<C>(
         let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(of(input))?;
         let values = entries(&x, parts, slots).map_err(|e| of(input)(e.into()))?;
         let interval = x.interval().map_err(of(input))?;
-        let kind = Type::ranged(interval.low(), interval.high())?;
         let total = x.is_total();
+        // Places and counts are no truth values, even those that can only be 0 and 1.
+        let kind = match x.array.integers || total {
+            true if Type::smallest(interval) == Some(Type::Bool) => Type::U8,
+            _ => Type::ranged(interval.low(), interval.high())?,
+        };
         columns.push(Named { name: x.array.name, kind, values, total });
     }
     Ok(columns)

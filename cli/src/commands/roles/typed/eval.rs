@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use everlevel::files::Bounds;
 use everlevel::lab::TypedInputs;
-use everlevel::{Program, Server, Type};
+use everlevel::{Program, Server};
 use everlevel_ring::Engine;
 use everlevel_wire::{Metadata, ObjectKind, WireError};
 use serde::Serialize;
@@ -131,6 +131,7 @@ impl Work for Typed<'_> {
         for x in results {
             let out = args.out.join(format!("{}.ct", x.array.name));
             let (name, interval) = (x.array.name.clone(), x.interval()?);
+            let kind = x.smallest()?.map(|t| t.to_string());
             let what = if x.is_total() { "total" } else { "column" };
             let ciphertexts = x.ciphertexts();
             let none = Metadata::new();
@@ -138,7 +139,7 @@ impl Work for Typed<'_> {
             outputs.push(Output {
                 name,
                 what,
-                kind: Type::smallest(interval).map(|t| t.to_string()),
+                kind,
                 low: interval.low().to_string(),
                 high: interval.high().to_string(),
                 ciphertexts,
