@@ -113,6 +113,16 @@ def test_keys_of_another_program(plan, fermat):
     assert caught.value.code in ("scheme.missing-key", "scheme.key-too-short")
 
 
+def test_what_keys_of_another_program_do_not_reach(fermat):
+    """Whoever divided was to take a larger set, and not the keys for it."""
+    server = shallow.plan(rows=4, params=fermat.params).server(fermat.client)
+    x, y = (server.load(fermat.client.encrypt(v, dtype=np.uint16)) for v in (A, B))
+    with pytest.raises(everlevel.Error) as caught:
+        x // y
+    said = str(caught.value)
+    assert "another program or plan" in said or "generate the keys again" in said, said
+
+
 def test_plans_that_bootstrap_are_at_the_top(fermat):
     @everlevel.program
     def long(x: everlevel.uint8, y: everlevel.uint8):

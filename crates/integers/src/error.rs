@@ -185,8 +185,9 @@ fn way_out(bootstraps: &bool) -> &'static str {
              every operation fits, such as bgv-65537-n15"
         }
         false => {
-            "use a server that bootstraps, under a parameter set on which every operation fits, \
-             such as bgv-65537-n15"
+            "the server does not bootstrap: if its keys were made for another program or plan, \
+             make those of this one; else use a server that bootstraps, under a parameter set on \
+             which every operation fits, such as bgv-65537-n15"
         }
     }
 }
