@@ -55,6 +55,32 @@ def test_operators_in_place_make_new_arrays(arrays):
         A.copy().__iadd__(x)
 
 
+def test_public_entries_with_public_arrays(arrays):
+    """What is computed can be known from its range alone, and was refused beside an array."""
+    x = arrays.load(A, dtype=np.uint8)
+    zeros = x // 1000
+    assert zeros.key_id is None and zeros.interval == (0, 0)
+    for found, expected in [
+        (zeros + B, B),
+        (B - zeros, B),
+        (zeros == np.array([0, 1, 0, 0, 2, 0]), np.array([0, 1, 0, 0, 2, 0]) == 0),
+        (np.where(zeros == 0, B, A), B),
+        (zeros + B + x, A + B),
+        ((zeros + B) * x, A * B),
+    ]:
+        arrays.check(found, expected)
+
+    @everlevel.program
+    def added(x: everlevel.uint8):
+        return x // 1000 + B + x
+
+    assert added(A.astype(np.uint8)).tolist() == (A + B).tolist()
+    plan = added.plan(len(A), params=arrays.params)
+    server = plan.server(arrays.client)
+    found = plan.run(server, plan.encrypt(arrays.client, x=A))
+    arrays.check(found, A + B)
+
+
 def test_operators_whose_left_operand_is_public(arrays):
     x, y = arrays.load(A, dtype=np.uint8), arrays.load(B, bounds=(1, 7))
     for found, expected in [

@@ -210,8 +210,8 @@ pub(super) fn totals<S: Home>(
     })
 }
 
-/// A column of public integers, one for each entry, beside an encrypted one: its ciphertexts are
-/// without noise, and anybody can read them.
+/// A column of public integers, one for each entry, beside an encrypted one, or beside one of which
+/// all entries are public: anybody can read its ciphertexts.
 pub(super) fn constant<S: Home>(
     s: &Integers<'_, S>,
     params: &Params,
@@ -221,13 +221,13 @@ pub(super) fn constant<S: Home>(
     let scheme = s.session().scheme();
     let capacity = |v: &&Value<S::Ciphertext>| scheme.capacity_bits(&v.get());
     let freshest = like.values().max_by(|a, b| capacity(a).total_cmp(&capacity(b)));
-    let Some(freshest) = freshest else {
-        let problem = "all entries of the array are public: decrypt it and compute in NumPy";
-        return Err(refusal("DtypeError", "python.public", problem));
-    };
-    let zero = scheme.mul_scalar(&freshest.get(), 0)?;
     let low = values.iter().copied().min().unwrap_or(0);
     let high = values.iter().copied().max().unwrap_or(0);
     let encoded = Encoded::new(values, Type::ranged(low, high)?, s.slots())?;
+    let Some(freshest) = freshest else {
+        // There is none to take a level from.
+        return Ok(s.transparent(&encoded, 1)?);
+    };
+    let zero = scheme.mul_scalar(&freshest.get(), 0)?;
     encoded.encrypt(|slots| Ok(scheme.add_plain(&zero, &Plaintext::encode(params, slots)?)?))
 }
