@@ -190,6 +190,46 @@ def test_plans_for_few_rows_use_fewer_slots():
     assert deep.plan(rows=20_000, candidates=("bgv-65537-n15",)).params.slots == 32768
 
 
+def test_fewer_keys_for_products(fermat):
+    @everlevel.program
+    def powers(x: everlevel.ranged(0, 15), y: everlevel.ranged(0, 15)):
+        return x * y, np.where(x < 9, y, 3)
+
+    x, y = np.array([2, 3, 15, 0]), np.array([1, 9, 8, 14])
+    plan = powers.plan(4, params=fermat.params)
+    small = powers.plan(4, params=fermat.params, small_keys=True)
+    given = plan.encrypt(fermat.client, x=x, y=y)
+    servers = [
+        plan.server(fermat.client),
+        plan.server(fermat.client, small_keys=True),
+        small.server(fermat.client),
+    ]
+    for server in servers:
+        product, chosen = plan.run(server, given)
+        np.testing.assert_array_equal(fermat.client.decrypt(product), x * y)
+        np.testing.assert_array_equal(fermat.client.decrypt(chosen), np.where(x < 9, y, 3))
+    sizes = [sum(size for _, size in server.size_report().values()) for server in servers]
+    # Of either plan they are what it says, whether or not there is something to save.
+    assert sizes[1] == sizes[2] <= sizes[0]
+    assert (small.key_bytes < plan.key_bytes) == (sizes[1] < sizes[0])
+    assert small.products == plan.products and small.seconds < 1.6 * plan.seconds
+    assert small.memory_bytes <= plan.memory_bytes
+
+
+def test_small_keys_are_planned_without_any():
+    """Of a set with a key for products at each of several levels."""
+
+    @everlevel.program
+    def product(x: everlevel.uint16, y: everlevel.uint16):
+        return np.where(x * y > 1000, x, y)
+
+    params = everlevel.Params("bgv-65537-n15")
+    plan, small = (product.plan(64, params=params, small_keys=small) for small in (False, True))
+    assert small.key_bytes < 0.9 * plan.key_bytes
+    assert small.seconds < 1.6 * plan.seconds
+    assert small.memory_bytes < plan.memory_bytes
+
+
 def test_plans_for_time_or_for_keys(fermat):
     """Short arrays, whose digits lie apart, which takes fewer keys, or side by side."""
 

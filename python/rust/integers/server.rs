@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use everlevel::{Ciphertext, Integers, Level, Params, Type};
+use everlevel::{Ciphertext, Integers, Level, Params, Type, bootstrap_plan};
 use everlevel_integers::{Counted, Origin, Rehearsal, TablePlans, index_level};
-use everlevel_scheme::Scheme;
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{NoOp, Scheme};
 use pyo3::prelude::*;
 
-use super::column::{Column, Held, HeldTotal, Home, Shared, Total, traced};
+use super::column::{Column, Held, HeldTotal, Home, Shared, Total};
 use super::operations::{Entry, Given, Operands, constant, operate, totals};
 use crate::errors::Result;
 use crate::keys::Plan;
@@ -183,6 +184,22 @@ impl Trace {
         detached(py, || Ok(inner.rehearsal()?.map(|found| Trace(Arc::new(found)))))
     }
 
+    /// On a server with these keys and no others, which bootstraps or does not.
+    #[staticmethod]
+    fn holding(
+        py: Python<'_>,
+        params: &crate::params::Params,
+        keys: &Plan,
+        bootstraps: bool,
+    ) -> Result<Self> {
+        let (params, keys) = (&params.0, &keys.0);
+        detached(py, || {
+            let plan = if bootstraps { Some(bootstrap_plan(params)?) } else { None };
+            let scheme = NoOp::blank(params).holding(keys.clone());
+            Ok(Trace(Arc::new(Rehearsal::on(scheme, plan)?)))
+        })
+    }
+
     /// The same once more, with what is known of tables, and with counts that begin at 0.
     fn again(&self, py: Python<'_>) -> Result<Self> {
         detached(py, || Ok(Trace(Arc::new(self.0.again()))))
@@ -225,11 +242,14 @@ impl Trace {
         Ok(Column { params: params.clone(), held: Held::Traced(column) })
     }
 
-    /// A column like one of ciphertexts, with the same digits and the same index.
+    /// A column like one of ciphertexts, or of another trace, with the same digits and the same
+    /// index.
     fn like(&self, py: Python<'_>, x: &Column) -> Result<Column> {
-        let rehearsal = &*self.0;
-        let Held::Real(column) = &x.held else { return Err(traced()) };
-        let column = detached(py, || Ok(rehearsal.like(column, |c: &Ciphertext| *c.meta())?))?;
+        let (rehearsal, held) = (&*self.0, &x.held);
+        let column = detached(py, || match held {
+            Held::Real(column) => Ok(rehearsal.like(column, |c: &Ciphertext| *c.meta())?),
+            Held::Traced(column) => Ok(rehearsal.like(column, |c: &NoOpCiphertext| *c.meta())?),
+        })?;
         Ok(Column { params: rehearsal.params().clone(), held: Held::Traced(column) })
     }
 

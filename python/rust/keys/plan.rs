@@ -50,6 +50,12 @@ impl Plan {
         Plan(self.0.clone().merge(&other.0))
     }
 
+    /// Fewer keys for products; none where that would save less than a tenth of their bytes.
+    fn smaller(&self, params: &Params) -> Option<Self> {
+        let smaller = self.0.smaller(&params.0);
+        (smaller != self.0).then_some(Plan(smaller))
+    }
+
     /// What the keys take in a file.
     fn bytes(&self, params: &Params) -> u64 {
         self.0.seeded_bytes(&params.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,14 @@ from ._plan_text import Argument, Told, html, text, told_bytes, told_seconds
 from ._totals import EncryptedTotal
 from ._tracer import Stage, Tracer
 from ._values import by_name
-from .errors import DtypeError, OtherParametersError, ParameterError, RangeError, ShapeError
+from .errors import (
+    DtypeError,
+    Error,
+    OtherParametersError,
+    ParameterError,
+    RangeError,
+    ShapeError,
+)
 
 if TYPE_CHECKING:
     from ._public_key import PublicKey
@@ -48,6 +56,8 @@ class Plan(Told):
         self.rows = rows
         #: Whether comparisons of short arrays have all digits in one ciphertext.
         self.side_by_side = tracer._beside
+        # How many blocks one stands for.
+        self._factor = tracer._factor
         #: The operations, in the order of the program.
         self.stages: tuple[Stage, ...] = tuple(tracer._stages)
         #: Modeled seconds on one thread.
@@ -96,10 +106,50 @@ class Plan(Told):
             self.memory_bytes -= self.key_bytes
         return self
 
-    def server(self, client: Client, *, progress: Any = None) -> Server:
-        """A server of a client with the keys that the program takes, and no others."""
+    def _with_small_keys(self) -> Plan:
+        """This plan with fewer keys for products, which take fewer bytes, and with the time that
+        products by these take; or as it is where that would save less than a tenth of the bytes, or
+        where the program does not fit with these keys and no others.
+        """
+        raw, before = self.params._raw, self._keys
+        smaller = before.smaller(raw)
+        if smaller is None:
+            return self
+        stages: list[tuple[Stage, ...]] = []
+        for made in self._made:
+            trace = _rust.Trace.holding(raw, smaller, not self._leveled)
+            tracer = Tracer(self.params, not self._leveled, self._factor, self.side_by_side, trace)
+            given = {}
+            for name, kind in self._program.kinds.items():
+                blocks = [trace.like(made[name]) for _ in range(kind.rows or 1)]
+                shape = (self.rows,) if kind.rows is None else (kind.rows, self.rows)
+                given[name] = EncryptedIntegers._make(blocks, shape, tracer, None, len(blocks))
+            try:
+                self._program._function(**given)
+            except Error:
+                return self
+            stages.append(tuple(tracer._stages))
+        found = copy.copy(self)
+        found._keys, found.key_bytes = smaller, smaller.bytes(raw)
+        found.memory_bytes += smaller.memory_bytes(raw) - before.memory_bytes(raw)
+        if self.seeded_keys:
+            found.memory_bytes += self.key_bytes - found.key_bytes
+        # As the plan itself: of arguments under the secret key.
+        found.stages = stages[0]
+        found.seconds = sum(stage.seconds for stage in found.stages)
+        found.products = sum(stage.products for stage in found.stages)
+        found.bootstraps = sum(stage.bootstraps for stage in found.stages)
+        return found
+
+    def server(self, client: Client, *, small_keys: bool = False, progress: Any = None) -> Server:
+        """A server of a client with the keys that the program takes, and no others. With
+        ``small_keys`` there are fewer keys for products, which take fewer bytes; results are the
+        same, and relinearizations take up to 1.6 times as many transforms. Where that would save
+        less than a tenth, or would not suffice for the program, keys stay as they are.
+        """
         self._of(client.params)
-        return client._server(self._keys, self.seeded_keys, progress)
+        plan = self._with_small_keys() if small_keys else self
+        return client._server(plan._keys, plan.seeded_keys, progress)
 
     def encrypt(
         self, client: Client | PublicKey, **arrays: npt.ArrayLike

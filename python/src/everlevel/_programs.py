@@ -123,6 +123,7 @@ class Program(Function):
         minimise: str | None = None,
         memory_bytes: int | None = None,
         seeded_keys: bool = False,
+        small_keys: bool = False,
     ) -> Plan:
         """The cost for arrays of a given number of entries: on ``params``, or on the best of
         some sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes, or
@@ -130,6 +131,9 @@ class Program(Function):
         that it may take; plans that take more are refused (``integers.memory``). ``seeded_keys``:
         for a server that keeps half of each key as a seed in memory (``Server.open``), which is
         counted, and made by the plan's ``server``; the seconds are those of expanded keys.
+        ``small_keys``: fewer keys for products, as of the plan's ``server``, with their bytes and
+        the time that products take with them; the set is chosen, and ``memory_bytes`` is a limit,
+        by all keys.
 
         On each set first without bootstrapping, and with it if that does not fit; where arrays are
         short, with the digits that are compared apart and side by side in one ciphertext. If the
@@ -177,7 +181,8 @@ class Program(Function):
                 fewer += [one for one in sets if one.name not in planned]
             plans += self._with_fewer_slots(fewer, rows, accepted)
         if plans:
-            return self._refined(min(plans, key=GOALS[goals[0]]))
+            found = self._refined(min(plans, key=GOALS[goals[0]]))
+            return found._with_small_keys() if small_keys else found
         reason = large or refused[-1]
         raise ParameterError(
             f"none of the sets can run {self.name}: {reason.message}",
