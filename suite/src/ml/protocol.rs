@@ -45,7 +45,7 @@ pub fn spec() -> ParamsSpec {
         word_bits: 43,
         words: 2,
         special: 0,
-        ..ParamsSpec::new("bgv-68719230977-n13-keyless", 1 << 14, 68_719_230_977)
+        ..ParamsSpec::new("bgv-68719230977-n13-keyless-3x43", 1 << 14, 68_719_230_977)
     }
 }
 

@@ -83,7 +83,7 @@ pub fn spec() -> ParamsSpec {
         word_bits: 48,
         words: 1,
         special: 0,
-        ..ParamsSpec::new("bgv-17179926529-n12-keyless", 1 << 13, 17_179_926_529)
+        ..ParamsSpec::new("bgv-17179926529-n12-keyless-2x48", 1 << 13, 17_179_926_529)
     }
 }
 

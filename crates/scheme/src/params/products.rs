@@ -92,7 +92,8 @@ impl ParamsSpec {
     }
 }
 
-/// A set of `primes` primes of `bits` bits and no others.
+/// A set of `primes` primes of `bits` bits and no others, which its name states: sets for different
+/// sums over one ring have different names.
 fn keyless(index: u64, (p, r): (u64, u32), bits: u32, primes: usize) -> ParamsSpec {
     let power = if r == 1 { String::new() } else { format!("e{r}") };
     let ring = match index.is_power_of_two() {
@@ -105,7 +106,7 @@ fn keyless(index: u64, (p, r): (u64, u32), bits: u32, primes: usize) -> ParamsSp
         word_bits: bits,
         words: primes - 1,
         special: 0,
-        ..ParamsSpec::new(format!("bgv-{p}{power}-{ring}-keyless"), index, p)
+        ..ParamsSpec::new(format!("bgv-{p}{power}-{ring}-keyless-{primes}x{bits}"), index, p)
     }
 }
 
@@ -122,6 +123,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_two_sets_have_one_name() {
+        let sets = [1, 30, 1000].map(|terms| ParamsSpec::for_products(65537, terms).unwrap());
+        assert_ne!(sets[0], sets[2]);
+        for (a, b) in sets.iter().zip(sets.iter().cycle().skip(1)) {
+            assert_eq!(a == b, a.name == b.name, "{} {}", a.name, b.name);
+        }
+    }
+
+    #[test]
     fn sets_hold_what_they_are_for_and_not_much_more() {
         for (p, terms) in [(65537, 1), (65537, 1000), (257, 1), (17_179_926_529, 4)] {
             let spec = ParamsSpec::for_products(p, terms).unwrap();
@@ -134,7 +144,9 @@ mod tests {
         let limit = largest_modulus(8190, 129.0).unwrap();
         let found = ParamsSpec::for_products_over(8191, (2, 8), 1000, limit).unwrap().unwrap();
         let params = Params::new(found, OptIn::SecureOnly).unwrap();
-        assert_eq!((params.name(), params.slots()), ("bgv-2e8-m8191-keyless", 630));
+        let spec = params.spec();
+        let name = format!("bgv-2e8-m8191-keyless-{}x{}", spec.words + 1, spec.base_bits);
+        assert_eq!((params.name(), params.slots()), (name.as_str(), 630));
         assert!(params.chain().special().is_empty() && holds(&params, 1000));
         let none = ParamsSpec::for_products_over(8191, (2, 8), 1000, 20.0);
         assert_eq!(none, Ok(None));
