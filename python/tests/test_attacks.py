@@ -564,7 +564,7 @@ def test_axes_that_there_are_none_of(toy):
         for a in (x, rows):
             for axis in (2, -3, np.int64(7), True, np.False_):
                 assert refused(lambda: function(a, axis=axis)) == "python.shape", axis
-            for axis in ((0,), (), [0], 0.0, "0"):
+            for axis in ((), [0], 0.0, "0"):
                 assert refused(lambda: function(a, axis=axis)) == "python.not-homomorphic", axis
     for weights in (None, [1, 1]):
         assert refused(lambda: np.average(rows, axis=0, weights=weights)) == (
