@@ -76,7 +76,7 @@ fn columns_of(summary: &wire::Summary, slots: Option<usize>) -> Option<Vec<Colum
     let arrays = arrays.unwrap_or_default();
     let of_integers = arrays.iter().filter(|array| array.integers);
     let integers: BTreeSet<String> =
-        of_integers.flat_map(|array| (0..array.blocks).map(|i| array.column(i))).collect();
+        of_integers.flat_map(|array| (0..array.blocks).map(move |i| array.column(i))).collect();
     let report = |column: wire::columns::StoredColumn| {
         let smallest: fn(Interval) -> Option<Type> =
             match column.divisor.is_some() || integers.contains(&column.name) {
