@@ -127,10 +127,10 @@ def of_all(x: Typed) -> str:
     """What to do instead of computing something of all entries of an array at once."""
     if x._runs > 1:
         return "use axis=0, which is along the rows"
-    ways = "use axis=-1, for each array along the last axis"
+    ways = ["axis=-1, for each array along the last axis"] if x.ndim else []
     if x.size <= x._params.slots:
-        ways += ", or x.ravel(), of which the only axis has all entries"
-    return ways
+        ways.append("x.ravel(), of which the only axis has all entries")
+    return f"use {', or '.join(ways)}"
 
 
 def along(x: Typed, axis: int | None, what: str) -> list[EncryptedIntegers]:
