@@ -1,5 +1,7 @@
 """Options and axes of reductions: those of NumPy's methods and functions, or refused with a way."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -62,12 +64,23 @@ def test_an_axis_of_other_functions_is_kept(arrays):
     arrays.check(x - x.min(axis=0, keepdims=True), A - A.min(axis=0, keepdims=True))
 
 
+@pytest.mark.parametrize("name", [*REDUCTIONS, "mean", "ptp", "cumsum"])
+def test_methods_have_the_parameters_of_functions(name):
+    """By name and place, for editors and type checkers."""
+    own, numpys = (
+        list(inspect.signature(getattr(where, name)).parameters.values())[1:]
+        for where in (everlevel.EncryptedIntegers, np)
+    )
+    assert [(x.name, x.kind) for x in own] == [(x.name, x.kind) for x in numpys]
+
+
 def test_options_as_numpy_has_them_without(arrays):
     x, flat, vector = arrays.rows, arrays.flat, arrays.vector
     for found, expected in [
         (x.sum(0, None, None, False, 0, True), A.sum(axis=0)),
         (np.sum(x, axis=0, dtype=None, out=None, keepdims=False, where=True), A.sum(axis=0)),
         (x.max(0, None, False), A.max(axis=0)),
+        (x.max(0, keepdims=0), A.max(axis=0)),
         (np.min(x, 0, where=np.True_), A.min(axis=0)),
         (vector.any(None, None, False, where=True), True),
         (vector.argmax(None, None), 1),
@@ -130,6 +143,8 @@ def test_what_has_no_such_option(arrays):
         (lambda: np.argsort(x, order="a"), "fields"),
         (lambda: x.astype(np.int8, casting="safe"), "interval"),
         (lambda: x.clip(0, 5, dtype=np.int8), "astype"),
+        (lambda: x.clip(0, 5, keepdims=True), "keepdims"),
+        (lambda: np.bitwise_or.reduce(x, axis=None), "axis=0"),
         (lambda: np.sum([1, 2], out=x), ""),
         (lambda: np.add.reduce([1, 2], where=x), ""),
     ]:

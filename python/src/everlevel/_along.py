@@ -36,22 +36,44 @@ class Along(Converted):
     __slots__ = ()
 
     @overload
-    def sum(self, axis: None = None, *given: Any, **options: Any) -> EncryptedTotal: ...
+    def sum(
+        self,
+        axis: None = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: int = 0,
+        where: bool = True,
+    ) -> EncryptedTotal: ...
 
     @overload
     def sum(
-        self, axis: int | tuple[int, ...], *given: Any, **options: Any
+        self,
+        axis: int | tuple[int, ...],
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: int = 0,
+        where: bool = True,
     ) -> EncryptedTotal | EncryptedIntegers: ...
 
     def sum(
-        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: int = 0,
+        where: bool = True,
     ) -> EncryptedTotal | EncryptedIntegers:
         """The sum of all entries, which is decrypted: log2 of the slots rotations for each digit.
 
         Along an axis of rows, or the last axis, sums that are computed on. Options are those of
         NumPy's: ``keepdims`` where results are arrays, others with the values that they have there.
         """
-        keep = _options.read("sum", given, options)
+        keep = _options.read(
+            "sum", dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        )
         place = _rows.one_axis(axis, self.ndim, "sums")
         if place is not None and not self._is_vector(place, "sums"):
             if _short.length(self, place, "sums") is not None:
@@ -75,12 +97,18 @@ class Along(Converted):
         return _rows.kept(self, found, axis, keep)
 
     def mean(
-        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: bool = True,
     ) -> EncryptedTotal:
         """The mean of all entries, rounded down when it is decrypted, so the party that decrypts
         sees the sum; of at most as many as there are slots.
         """
-        keep = _options.read("mean", given, options)
+        keep = _options.read("mean", dtype=dtype, out=out, keepdims=keepdims, where=where)
         place = _rows.one_axis(axis, self.ndim, "means")
         if place is not None and not self._is_vector(place, "means"):
             raise not_homomorphic(
@@ -96,7 +124,7 @@ class Along(Converted):
         self, weights: npt.ArrayLike | EncryptedIntegers, out: None = None
     ) -> EncryptedTotal | EncryptedIntegers:
         """The scalar product with a vector of public integers; with an encrypted one, as ``@``."""
-        _options.read("dot", (out,))
+        _options.read("dot", out=out)
         if is_typed(weights):
             return cast("EncryptedIntegers", self) @ weights
         array, server = entries(weights), _on(self._server)
@@ -163,39 +191,60 @@ class Along(Converted):
         return self._kept(found, axis, keep)
 
     def max(
-        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = _options.UNSET,
+        where: bool = True,
     ) -> EncryptedIntegers:
         """The largest entry, of at most as many as there are slots.
 
         Along an axis of rows one comparison less than there are rows, on whole rows. Along the last
         axis of an array in one ciphertext log2 n comparisons of all arrays of n entries at once.
         """
-        keep = _options.read("max", given, options)
+        keep = _options.read("max", out=out, keepdims=keepdims, initial=initial, where=where)
         return self._ordered("maximum", _rows.one_axis(axis, self.ndim, "max"), keep)
 
     def min(
-        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = _options.UNSET,
+        where: bool = True,
     ) -> EncryptedIntegers:
         """The least entry, as ``max``."""
-        keep = _options.read("min", given, options)
+        keep = _options.read("min", out=out, keepdims=keepdims, initial=initial, where=where)
         return self._ordered("minimum", _rows.one_axis(axis, self.ndim, "min"), keep)
 
-    def argmax(self, axis: int | None = None, *given: Any, **options: Any) -> EncryptedIntegers:
+    def argmax(
+        self, axis: int | None = None, out: None = None, *, keepdims: bool = False
+    ) -> EncryptedIntegers:
         """The position of the largest entry, the first one of equal ones; it costs as ``max``."""
-        return self._ordered("argmax", axis, _options.read("argmax", given, options))
+        keep = _options.read("argmax", out=out, keepdims=keepdims)
+        return self._ordered("argmax", axis, keep)
 
-    def argmin(self, axis: int | None = None, *given: Any, **options: Any) -> EncryptedIntegers:
+    def argmin(
+        self, axis: int | None = None, out: None = None, *, keepdims: bool = False
+    ) -> EncryptedIntegers:
         """The position of the least entry, the first one of equal ones; it costs as ``max``."""
-        return self._ordered("argmin", axis, _options.read("argmin", given, options))
+        keep = _options.read("argmin", out=out, keepdims=keepdims)
+        return self._ordered("argmin", axis, keep)
 
     def any(
-        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: bool = True,
     ) -> EncryptedIntegers:
         """True, encrypted, if at least one entry is not 0: of a vector by the sum in each entry and
         a comparison, along an axis of rows by logic of whole rows, and along the last axis by sums
         and a comparison.
         """
-        keep = _options.read("any", given, options)
+        keep = _options.read("any", out=out, keepdims=keepdims, where=where)
         place = _rows.one_axis(axis, self.ndim, "any")
         found: EncryptedIntegers
         if self._is_vector(place, "any"):
@@ -208,10 +257,15 @@ class Along(Converted):
         return self._kept(found, place, keep)
 
     def all(
-        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: bool = True,
     ) -> EncryptedIntegers:
         """True, encrypted, if no entry is 0; computed as ``any``."""
-        keep = _options.read("all", given, options)
+        keep = _options.read("all", out=out, keepdims=keepdims, where=where)
         place = _rows.one_axis(axis, self.ndim, "all")
         found: EncryptedIntegers
         if self._is_vector(place, "all"):
@@ -232,10 +286,13 @@ class Along(Converted):
         return cast("EncryptedIntegers", self._make(blocks, (), server))
 
     def ptp(
-        self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        out: None = None,
+        keepdims: bool = False,
     ) -> EncryptedIntegers:
         """The largest entry minus the least one, as ``max``."""
-        keep = _options.read("ptp", given, options)
+        keep = _options.read("ptp", out=out, keepdims=keepdims)
         return self.max(axis, keepdims=keep) - self.min(axis, keepdims=keep)
 
     def argsort(
@@ -251,7 +308,7 @@ class Along(Converted):
         """The places of entries in order, or of the first ``take`` of them: a stable sort, whatever
         ``kind`` says; along the last axis of an array in one ciphertext all places.
         """
-        _options.read("argsort", (kind, order), {"stable": stable})
+        _options.read("argsort", order=order)
         what = "places in order"
         if _short.length(self, axis, what) is not None:
             if take is not None:
@@ -292,12 +349,14 @@ class Along(Converted):
             raise RangeError(f"the first {take} entries: expected 1 to {size}", code="python.take")
         return take
 
-    def cumsum(self, axis: int | None = None, *given: Any, **options: Any) -> EncryptedIntegers:
+    def cumsum(
+        self, axis: int | None = None, dtype: None = None, out: None = None
+    ) -> EncryptedIntegers:
         """Prefix sums: of a vector of at most as many entries as there are slots log2 n rotations,
         and carries after each; so along the last axis, with n entries along it. Along an axis of
         rows sums of whole rows.
         """
-        _options.read("cumsum", given, options)
+        _options.read("cumsum", dtype=dtype, out=out)
         if axis is not None and not self._is_vector(axis, "prefix sums"):
             if _short.length(self, axis, "prefix sums") is not None:
                 return _short.cumulative(self)

@@ -116,11 +116,6 @@ def _reshaped(shaped: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def _shaped_anew(a: EncryptedIntegers, shape: Any, order: str = "C", **options: Any) -> Any:
-    # An older name of the shape is refused.
-    return a.reshape(shape, order=order, **options)
-
-
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.take: take,
     np.compress: compress,
@@ -135,13 +130,13 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.vstack: vstack,
     np.hstack: hstack,
     np.broadcast_to: lambda x, shape: _rows.repeated(x, shape),
-    np.reshape: _shaped_anew,
+    np.reshape: lambda a, shape, order="C", copy=None: a.reshape(shape, order=order),
     np.ravel: lambda a, order="C": a.ravel(order),
     np.squeeze: _reshaped(np.squeeze),
     np.expand_dims: _reshaped(np.expand_dims),
     np.atleast_1d: lambda a: _reshaped(np.atleast_1d)(a),
     np.atleast_2d: lambda a: _reshaped(np.atleast_2d)(a),
-    np.copy: lambda a: a,
+    np.copy: lambda a, order="K", subok=False: a,
     np.shape: lambda x: x.shape,
     np.ndim: lambda x: x.ndim,
     np.size: lambda x: x.size,

@@ -54,13 +54,20 @@ class Converted(Typed):
         return cast("EncryptedIntegers", self._wrapping(None))
 
     def astype(
-        self, dtype: npt.DTypeLike, *, wrap: bool = False, copy: bool = True, **options: Any
+        self,
+        dtype: npt.DTypeLike,
+        *,
+        wrap: bool = False,
+        copy: bool = True,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
     ) -> EncryptedIntegers:
         """Entries of another dtype: free where it holds them all, refused where it does not; with
         ``wrap`` modulo 2^k. To ``bool``: whether they are not 0. Of NumPy's other options the
         defaults are taken.
         """
-        _options.read("astype", (), options)
+        _options.read("astype", order=order, casting=casting)
         kind = named(dtype)
         low, high = interval_of(kind)
         least, most = self.interval
@@ -82,9 +89,11 @@ class Converted(Typed):
         """The same entries with all carries computed: decryption shows their values only."""
         return self._apply("normalized")
 
-    def reshape(self, *shape: Any, **options: Any) -> EncryptedIntegers:
+    def reshape(
+        self, *shape: Any, order: str = "C", copy: bool | None = None
+    ) -> EncryptedIntegers:
         """The same entries in another shape, in row-major order. Free."""
-        _options.read("reshape", (), options)
+        _options.read("reshape", order=order)
         found = self._make(
             self._blocks, self._reshaped(shape), self._server, self._wrap, self._runs, self._counted
         )

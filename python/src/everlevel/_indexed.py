@@ -26,9 +26,9 @@ class Indexed(Slotwise):
 
     __slots__ = ()
 
-    def reshape(self, *shape: Any, **options: Any) -> Self:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
         """The same entries in another shape, in row-major order. Free."""
-        _options.read("reshape", (), options)
+        _options.read("reshape", order=order)
         return self._like(self._xs, self._reshaped(shape), encryption=self._encryption)
 
     def transpose(self, axes: Sequence[int] | None = None) -> Self:
@@ -126,7 +126,15 @@ class Indexed(Slotwise):
             [*whole, self._on()._raw.mul_plain(last, ones, False)], padded=True, repeated=False
         )
 
-    def sum(self, axis: int | tuple[int, ...] | None = None, *given: Any, **options: Any) -> Self:
+    def sum(
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: int = 0,
+        where: bool = True,
+    ) -> Self:
         """The sum of all entries, without dimensions, in every slot; or the sums along an axis.
 
         Of all: ciphertexts are added up, then a rotation for each doubling of the slots; before it
@@ -135,7 +143,9 @@ class Indexed(Slotwise):
         of slots (``params.dimensions[-1]``), and the cost of bringing the sums together: of ``x[:,
         0]`` for the last of two axes, nothing for the first.
         """
-        if _options.read("sum", given, options):
+        if _options.read(
+            "sum", dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+        ):
             raise not_homomorphic("sum with keepdims", "sums.reshape(shape) is free")
         self._integers("sum")
         if axis is not None:

@@ -162,8 +162,8 @@ FUNCTIONS: dict[Any, Operation] = {
     np.where: where,
     np.broadcast_to: broadcast_to,
     np.transpose: lambda x, axes=None: x.transpose(axes),
-    np.reshape: lambda x, shape: x.reshape(shape),
-    np.ravel: lambda x: x.reshape(-1),
+    np.reshape: lambda a, shape, order="C", copy=None: a.reshape(shape, order=order),
+    np.ravel: lambda a, order="C": a.reshape(-1, order=order),
     # Minus an unsigned integer of NumPy's would be another one.
     np.roll: lambda x, shift: x.rotate(-operator.index(shift)),
     np.shape: lambda x: x.shape,

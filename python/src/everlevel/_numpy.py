@@ -152,8 +152,8 @@ def _method(name: str) -> Operation:
     return apply
 
 
-def count_nonzero(a: EncryptedIntegers, axis: Any = None, **options: Any) -> Any:
-    keep = _options.read("count_nonzero", (), options)
+def count_nonzero(a: EncryptedIntegers, axis: Any = None, *, keepdims: Any = False) -> Any:
+    keep = _options.read("count_nonzero", keepdims=keepdims)
     axis = _rows.one_axis(axis, a.ndim, "np.count_nonzero")
     if axis is not None:
         _rows.axis_of(axis, a.ndim, "np.count_nonzero")
@@ -175,9 +175,19 @@ def diff(a: EncryptedIntegers, n: int = 1, axis: int = -1) -> Any:
     return a
 
 
-def prod(a: EncryptedIntegers, axis: Any = None, *given: Any, **options: Any) -> Any:
+def prod(
+    a: EncryptedIntegers,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = 1,
+    where: Any = True,
+) -> Any:
     """The product along an axis of rows, as deep as the logarithm of how many there are."""
-    keep = _options.read("prod", given, options)
+    keep = _options.read(
+        "prod", dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where
+    )
     axis = _rows.one_axis(axis, a.ndim, "np.prod")
     if axis is None:
         raise not_homomorphic("np.prod of all entries", WAYS["prod"])
@@ -187,6 +197,11 @@ def prod(a: EncryptedIntegers, axis: Any = None, *given: Any, **options: Any) ->
 
 def _parts(a: EncryptedIntegers, axis: Any, what: str, logical: bool) -> list[EncryptedIntegers]:
     """The rows along an axis; for logic, whether their entries are not 0."""
+    if axis is None:
+        # There is no other axis that these are computed along.
+        raise not_homomorphic(
+            f"{what} of all entries", "take axis=0 of an array that was encrypted with rows=True"
+        )
     if not logical:
         return _rows.along(a, axis, what)
     return [x._truth() for x in _rows.along(a.checked(), axis, what)]
@@ -196,7 +211,7 @@ def _reduction(operation: Operation, logical: bool = False) -> Operation:
     """An operation of all rows, for ``reduce``."""
 
     def apply(a: EncryptedIntegers, axis: Any, **options: Any) -> Any:
-        keep = _options.read("reduce", (), options)
+        keep = _options.read("reduce", **options)
         axis = _rows.one_axis(axis, a.ndim, "a reduction")
         found = _rows.reduced(_parts(a, axis, "a reduction", logical), operation)
         return _rows.kept(a, found, axis, keep)
@@ -208,16 +223,16 @@ def _accumulation(operation: Operation, logical: bool = False) -> Operation:
     """An operation of the first rows, up to each, for ``accumulate``."""
 
     def apply(a: EncryptedIntegers, axis: Any, **options: Any) -> Any:
-        _options.read("accumulate", (), options)
+        _options.read("accumulate", **options)
         parts = _parts(a, axis, "an accumulation", logical)
         return _rows.joined(list(itertools.accumulate(parts, operation)), axis)
 
     return apply
 
 
-def cumprod(a: EncryptedIntegers, axis: Any = None, *given: Any, **options: Any) -> Any:
+def cumprod(a: EncryptedIntegers, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Products of the first rows, up to each."""
-    _options.read("cumprod", given, options)
+    _options.read("cumprod", dtype=dtype, out=out)
     if axis is None:
         raise not_homomorphic("np.cumprod of all entries", WAYS["cumprod"])
     return _accumulation(operator.mul)(a, axis)
@@ -225,7 +240,7 @@ def cumprod(a: EncryptedIntegers, axis: Any = None, *given: Any, **options: Any)
 
 def rounded(a: EncryptedIntegers, decimals: int = 0, out: Any = None) -> Any:
     """Integers are their own roundings, but to tens or hundreds."""
-    _options.read("round", (out,))
+    _options.read("round", out=out)
     if decimals < 0:
         unit = 10 ** -int(decimals)
         raise not_homomorphic(
@@ -246,7 +261,7 @@ def _extremum(name: str) -> Operation:
     """
 
     def apply(a: EncryptedIntegers, axis: Any, **options: Any) -> Any:
-        keep = _options.read("reduce", (), options)
+        keep = _options.read("reduce", **options)
         return getattr(a, name)(axis, keepdims=keep)
 
     return apply

@@ -254,14 +254,25 @@ def _wrapped(x: EncryptedIntegers, operands: Sequence[Any]) -> EncryptedIntegers
     return _in(x, _modulus(operands))
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **bounds: Any) -> Any:
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    where: Any = True,
+    **bounds: Any,
+) -> Any:
     """Bounds may be arrays, encrypted ones, too."""
     for name, other in (("min", a_min), ("max", a_max)):
         if name in bounds and other is not None:
             raise TypeError(f"np.clip with two bounds, {other!r} and that named {name}: give one")
     # Newer names of them.
     a_min, a_max = bounds.pop("min", a_min), bounds.pop("max", a_max)
-    _options.read("clip", (out,), bounds)
+    if bounds:
+        raise TypeError(f"clip() got an unexpected keyword argument {next(iter(bounds))!r}")
+    _options.read("clip", out=out, dtype=dtype, where=where)
     if is_typed(a) and all(is_integer(bound) for bound in (a_min, a_max)):
         return a.clip(a_min, a_max)
     # As NumPy: the upper bound, where it is below the lower one.

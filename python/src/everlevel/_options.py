@@ -1,11 +1,10 @@
-"""Options of NumPy's functions and methods, such as ``out`` and ``keepdims``: a method and the
-function of its name take the same ones, and refuse in the same words what results of encrypted
-operands do not have.
+"""Values of the options of NumPy's functions and methods, such as ``out`` and ``keepdims``: a
+method and the function of its name take the same ones, and refuse in the same words what results of
+encrypted operands do not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,43 +14,11 @@ from ._encrypted import not_homomorphic
 #: What NumPy has in place of an option that is not given.
 UNSET = getattr(np, "_NoValue", None)
 
-#: By the name of a function or a method, its options after the axis in NumPy's order, and those
-#: that have to be named.
-OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "sum": (("dtype", "out", "keepdims", "initial", "where"), ()),
-    "prod": (("dtype", "out", "keepdims", "initial", "where"), ()),
-    "mean": (("dtype", "out", "keepdims"), ("where",)),
-    "max": (("out", "keepdims", "initial", "where"), ()),
-    "min": (("out", "keepdims", "initial", "where"), ()),
-    "ptp": (("out", "keepdims"), ()),
-    "any": (("out", "keepdims"), ("where",)),
-    "all": (("out", "keepdims"), ("where",)),
-    "argmax": (("out",), ("keepdims",)),
-    "argmin": (("out",), ("keepdims",)),
-    "cumsum": (("dtype", "out"), ()),
-    "cumprod": (("dtype", "out"), ()),
-    "argsort": (("kind", "order"), ("stable",)),
-    "sort": (("kind", "order"), ("stable",)),
-    "count_nonzero": ((), ("keepdims",)),
-    "median": (("out", "overwrite_input", "keepdims"), ()),
-    "quantile": ((), ("out", "overwrite_input", "keepdims")),
-    "average": ((), ("returned", "keepdims")),
-    "clip": (("out",), ("dtype", "where")),
-    "dot": (("out",), ()),
-    "round": (("out",), ()),
-    "reshape": ((), ("order", "copy")),
-    "ravel": (("order",), ()),
-    "astype": ((), ("order", "casting", "subok")),
-    "reduce": ((), ("dtype", "out", "keepdims", "initial", "where")),
-    "accumulate": ((), ("dtype", "out")),
-}
-
 #: Values of options that are NumPy's own, or that make no difference here.
 SAME: dict[str, tuple[Any, ...]] = {
     "dtype": (None,),
     "out": (None,),
     "where": (True,),
-    "keepdims": (False, True),
     "returned": (False,),
     "order": (None, "C", "K", "A"),
     "casting": ("unsafe",),
@@ -59,9 +26,6 @@ SAME: dict[str, tuple[Any, ...]] = {
 
 #: The first number of sums and products, which NumPy names, too.
 FIRST = {"sum": 0, "prod": 1}
-
-#: Options that say how NumPy computes, not what.
-EASY = frozenset({"kind", "stable", "overwrite_input", "copy", "subok"})
 
 #: Functions whose order is one of fields, and not that of entries in memory.
 SORTS = frozenset({"sort", "argsort"})
@@ -80,29 +44,16 @@ WAYS = {
 }
 
 
-def read(name: str, given: Sequence[Any] = (), options: Mapping[str, Any] | None = None) -> bool:
-    """Whether the options of a function or a method ask for the axis to stay, with one entry.
-
-    ``given`` are those without a name, in NumPy's order. Options that NumPy does not have are a
-    ``TypeError``, and those that results cannot have are refused with what to do instead.
+def read(name: str, **options: Any) -> bool:
+    """Whether the options of a function or a method ask for the axis to stay, with one entry; what
+    results cannot have is refused with what to do instead. Options that say how NumPy computes, and
+    not what, such as ``kind`` of sorts, are not asked about.
     """
-    ordered, named = OPTIONS[name]
-    if len(given) > len(ordered):
-        raise TypeError(
-            f"{name} with {len(given)} arguments after its first ones: expected at most "
-            f"{len(ordered)}"
-        )
-    found = dict(zip(ordered, given))
-    for option, value in (options or {}).items():
-        if option in found or option not in (*ordered, *named):
-            problem = "given twice" if option in found else "an unexpected keyword argument"
-            raise TypeError(f"{name}: the argument {option!r} is {problem}")
-        found[option] = value
-    for option, value in found.items():
-        if value is not UNSET and option not in EASY and not _same(name, option, value):
+    for option, value in options.items():
+        if value is not UNSET and not _same(name, option, value):
             fields = option == "order" and name in SORTS
             raise not_homomorphic(f"{name} with {option}", FIELDS if fields else WAYS[option])
-    keep = found.get("keepdims", False)
+    keep = options.get("keepdims", False)
     return keep is not UNSET and bool(keep)
 
 
@@ -113,6 +64,8 @@ def _same(name: str, option: str, value: Any) -> bool:
         return first is not None and isinstance(value, (int, np.integer)) and value == first
     if option == "order" and name in SORTS:
         return value is None
+    if option == "keepdims":
+        return isinstance(value, (int, np.integer, np.bool_))
     if isinstance(value, np.bool_):
         value = bool(value)
     return any(type(value) is type(own) and value == own for own in SAME[option])

@@ -85,7 +85,7 @@ def sort(
     *,
     stable: Any = None,
 ) -> Any:
-    _options.read("sort", (kind, order), {"stable": stable})
+    _options.read("sort", order=order)
     if _short.length(a, axis, "sorting") is not None:
         return _short.ordered(a)
     if not a._is_vector(axis, "sorting"):
@@ -93,9 +93,15 @@ def sort(
     return a.nsmallest(a.size)
 
 
-def argsort(a: EncryptedIntegers, axis: int = -1, *given: Any, **options: Any) -> Any:
-    _options.read("argsort", given, options)
-    return a.argsort(axis)
+def argsort(
+    a: EncryptedIntegers,
+    axis: int = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+) -> Any:
+    return a.argsort(axis, kind, order, stable=stable)
 
 
 def partition(places: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,7 +140,7 @@ def quantile(
     keepdims: bool = False,
 ) -> Any:
     """A quantile that is an entry, because values between two entries need not be integers."""
-    keep = _options.read("quantile", (), {"out": out, "keepdims": keepdims})
+    keep = _options.read("quantile", out=out, keepdims=keepdims)
     axis = _rows.one_axis(axis, a.ndim, "a quantile")
     if method not in PLACES:
         raise not_homomorphic(
@@ -155,9 +161,15 @@ def percentile(a: EncryptedIntegers, q: float, *arguments: Any, **options: Any) 
     return quantile(a, q if np.ndim(q) else q / 100, *arguments, **options)
 
 
-def median(a: EncryptedIntegers, axis: Any = None, *given: Any, **options: Any) -> Any:
+def median(
+    a: EncryptedIntegers,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: Any = False,
+) -> Any:
     """The median; the number of entries has to be odd."""
-    keep = _options.read("median", given, options)
+    keep = _options.read("median", out=out, keepdims=keepdims)
     axis = _rows.one_axis(axis, a.ndim, "the median")
     size = _size(a, axis, "the median")
     if size % 2 == 0:
@@ -270,10 +282,12 @@ def average(
     axis: Any = None,
     weights: Any = None,
     returned: Any = False,
-    **options: Any,
+    *,
+    keepdims: Any = False,
 ) -> Any:
     """The mean, with public weights that are integers, rounded down when it is decrypted."""
-    _options.no_total("average", _options.read("average", (), {"returned": returned, **options}))
+    keep = _options.read("average", returned=returned, keepdims=keepdims)
+    _options.no_total("average", keep)
     axis = _rows.one_axis(axis, a.ndim, "averages")
     if weights is None:
         return a.mean(axis)
