@@ -26,6 +26,7 @@ mod output;
 mod owners;
 #[cfg(unix)]
 mod paths;
+mod places;
 mod printed;
 mod program;
 #[cfg(feature = "service")]

@@ -104,10 +104,11 @@ mod tests {
     #[test]
     fn places_and_counts_are_no_truth_values() {
         let inputs = BTreeMap::from([("x".into(), false), ("n".into(), true)]);
-        let text = "p = argmax(x); s = argsort(x); q = p % 2; r = p == 1; c = x < 3; m = maximum(x); \
-                    k = if(p == 0, n, x); l = if(n == 0, x, c); b = cast(n, bool); w = wrap(n, u8); \
-                    i = isin(n, t); o = searchsorted(x, t); e = table(n, t); v = !n; z = n^0; \
-                    y = 2*n + x; d = n & x; f = total(x); g = nth(n, 1); h = nth(x, 1); j = -n";
+        let text = "p = argmax(x); s = argsort(x); q = p % 2; r = p == 1; c = x < 3; \
+                    m = maximum(x); k = if(p == 0, n, x); l = if(n == 0, x, c); \
+                    b = cast(n, bool); w = wrap(n, u8); i = isin(n, t); o = searchsorted(x, t); \
+                    e = table(n, t); v = !n; z = n^0; y = 2*n + x; d = n & x; f = total(x); \
+                    g = nth(n, 1); h = nth(x, 1); j = -n";
         let program = Program::parse(text).unwrap();
         let found = integers_of(&program, &inputs);
         let integers: Vec<&str> = found
