@@ -88,12 +88,17 @@ impl Plan {
             }
             false => "",
         };
-        let counted = apart.then(|| {
-            format!(
+        let counted = apart.then(|| match rows > MOST_RANKED {
+            true => format!(
                 "the cost is that of groups of {MOST_RANKED} rows in sequence, the most that are \
                  ranked: of rows that are nearer to each other fewer are compared, and a server \
                  refuses a table in which rows of a group are further apart{borders}"
-            )
+            ),
+            false => format!(
+                "the cost is that of a group with the first and the last one of {rows} rows: of \
+                 rows that are nearer to each other, as in a table that is sorted by its public \
+                 columns, fewer are compared"
+            ),
         });
         let mut indexes = query.index_columns(schema).into_iter().filter(|_| !by_digits);
         let advice = self.advice(params, rows, &cost).map(|advice| advice.to_string());
