@@ -109,8 +109,8 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         self.ranker.pretends = Some(pretends);
     }
 
-    /// Counts by this meter what rankings take that are computed one by one, in a rehearsal: of each
-    /// form the first two are computed, and the later ones take what the second one takes.
+    /// Counts by this meter what rankings take that are computed one by one, in a rehearsal: of
+    /// each form two are computed, and the later ones take what the second one takes.
     pub(crate) fn metered(mut self, meter: &'a Meter<'a>) -> Self {
         self.ranker.sampled = Some(Sampled::new(meter));
         self
