@@ -60,8 +60,8 @@ impl Pass {
         if sets < 2 || room.rows < 2 || room.columns < MOST_RANKED {
             return false;
         }
-        let keys = self.rankings.first().map_or(&[][..], |i| &rankings[*i].keys[..]);
-        let digits = keys.iter().map(Key::digits).sum::<u32>() as usize;
+        let keys = self.rankings.iter().take(1).flat_map(|i| &rankings[*i].keys);
+        let digits = keys.map(Key::digits).sum::<u32>() as usize;
         let filtered = !matches!(self.rest, Condition::Constant(_));
         together(room, digits, filtered) < sets * alone(room, digits, filtered)
     }

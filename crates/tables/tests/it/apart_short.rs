@@ -104,7 +104,7 @@ fn groups_of_short_tables_are_ranked() {
     for text in queries {
         check(text, &schema, &table(&schema, &sorted));
     }
-    for wards in [&mixed[..], &one, &mixed[..2], &mixed[..1]] {
+    for wards in [&mixed[..], &one[..], &mixed[..2], &mixed[..1]] {
         for text in &queries[..2] {
             check(text, &schema, &table(&schema, wards));
         }
