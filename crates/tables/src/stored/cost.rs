@@ -294,10 +294,8 @@ impl Plan {
                 let (before, refreshed) = (scheme.cost(), session.bootstraps());
                 runner.add_keeping(&columns, any.then_some(&known), &mut kept)?;
                 count(times, scheme.cost() - before, session.bootstraps() - refreshed);
-                // All rows of such a table are in one block.
-                for (cost, refreshed) in runner.unrehearsed() {
-                    count(times, cost, refreshed);
-                }
+                let others = runner.unrehearsed().into_iter();
+                others.for_each(|(cost, refreshed)| count(times, cost, refreshed));
             }
             let (before, refreshed) = (scheme.cost(), session.bootstraps());
             runner.skip_rest();
