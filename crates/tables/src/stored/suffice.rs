@@ -78,3 +78,64 @@ impl Plan {
         Err(TablesError::Keys { rows })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use everlevel::lab::NoOp;
+    use everlevel::{OptIn, general_keys};
+    use everlevel_integers::no_op_session;
+
+    use super::*;
+    use crate::query::OrderedBy;
+    use crate::schema::Schema;
+
+    const ROWS: usize = 40;
+
+    /// On a server with these keys, which bootstraps or not.
+    fn checked(plan: &Plan, keys: &KeyPlan, bootstraps: bool) -> Result<(), TablesError> {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let session = no_op_session(&params, Arc::new(NoOp::blank(&params)), bootstraps).unwrap();
+        let ints = Integers::new(&session, &params).unwrap();
+        let starts = plan.starts_with((&ints, Some(keys), None), &params, ROWS)?;
+        plan.check_keys((&ints, keys, None), &params, ROWS, &starts, false)
+    }
+
+    /// Of a query that a server orders, and of one that bootstraps nothing: general keys and those
+    /// that the plan names suffice, and fewer of them do not.
+    #[test]
+    fn a_key_less_is_refused() {
+        let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+        let schema = Schema::from_json(
+            r#"{"columns": [
+                {"name": "x", "type": "integer", "low": 0, "high": 9999},
+                {"name": "y", "type": "integer", "low": 0, "high": 9}]}"#,
+        )
+        .unwrap();
+        let general = general_keys(&params).unwrap();
+        let median = "select median(x) from t where y < 5";
+        let median = Plan::ordered(median, &schema, OrderedBy::Server).unwrap();
+        let sum = Plan::new("select sum(x), count(*) from t where y < 5", &schema).unwrap();
+        let refused = Err(TablesError::Keys { rows: ROWS });
+        for (plan, ways) in [(&median, &[true][..]), (&sum, &[false, true])] {
+            let keys = plan.keys(&params, ROWS).unwrap();
+            assert_eq!(keys.bootstrap, plan == &median);
+            let (mut rotations, mut products) = (keys.clone(), keys.clone());
+            rotations.relin.clear();
+            products.galois.clear();
+            for bootstraps in ways {
+                assert_eq!(checked(plan, &general, *bootstraps), Ok(()), "{}", plan.sql());
+                assert_eq!(checked(plan, &keys, *bootstraps), Ok(()), "{}", plan.sql());
+                for fewer in [&rotations, &products] {
+                    assert_eq!(checked(plan, fewer, *bootstraps), refused, "{}", plan.sql());
+                }
+            }
+        }
+        // Bootstrapping is a key as well, and a server without it orders no rows, which it tells.
+        let mut levels = median.keys(&params, ROWS).unwrap();
+        levels.bootstrap = false;
+        assert_eq!(checked(&median, &levels, true), refused);
+        assert_eq!(checked(&median, &levels, false), Ok(()));
+    }
+}
