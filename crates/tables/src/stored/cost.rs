@@ -294,8 +294,7 @@ impl Plan {
                 let (before, refreshed) = (scheme.cost(), session.bootstraps());
                 runner.add_keeping(&columns, any.then_some(&known), &mut kept)?;
                 count(times, scheme.cost() - before, session.bootstraps() - refreshed);
-                let others = runner.unrehearsed().into_iter();
-                others.for_each(|(cost, refreshed)| count(times, cost, refreshed));
+                runner.unrehearsed().into_iter().for_each(|(cost, more)| count(times, cost, more));
             }
             let (before, refreshed) = (scheme.cost(), session.bootstraps());
             runner.skip_rest();

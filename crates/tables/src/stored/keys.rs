@@ -43,8 +43,16 @@ pub(super) enum On<'a> {
     Keeping(Option<f64>),
 }
 
-/// The keys that a server has, and what ends work with them.
-type Held<'a> = (&'a KeyPlan, Option<&'a Cancelled>);
+/// The keys of a server, in a rehearsal with no others.
+#[derive(Clone, Copy)]
+pub(super) struct Held<'a> {
+    pub(super) keys: &'a KeyPlan,
+    /// What ends the rehearsal.
+    pub(super) cancelled: Option<&'a Cancelled>,
+    /// Whether two rankings of each form are rehearsed, and not all: those behind the second one
+    /// take the same, and nearly always the same keys.
+    pub(super) sampled: bool,
+}
 
 /// A rehearsal of a plan, with the encryption of the table and of the constants.
 #[derive(Clone, Copy)]
@@ -137,8 +145,8 @@ impl Plan {
         for of in Rehearsal::of(self) {
             // A table in the clear has conditions that begin at the top.
             let starts = if of.table == Encryption::None { Some(&top) } else { starts };
-            let keys = held.map(|keys| (keys, None));
-            let rehearsed = |on| self.rehearsed((params, plans), rows, of, starts, on, keys);
+            let held = held.map(|keys| Held { keys, cancelled: None, sampled: false });
+            let rehearsed = |on| self.rehearsed((params, plans), rows, of, starts, on, held);
             let mut add = |keys: KeyPlan| {
                 found = std::mem::take(&mut found).merge(&keys);
                 count += 1;
@@ -178,7 +186,7 @@ impl Plan {
         held: Option<Held<'_>>,
     ) -> Result<KeyPlan, TablesError> {
         let (needed, schema) = self.needed()?;
-        let (keys, cancelled) = held.map_or((None, None), |(keys, by)| (Some(keys), by));
+        let (keys, cancelled) = (held.map(|held| held.keys), held.and_then(|held| held.cancelled));
         let scheme = match cancelled.cloned() {
             Some(cancelled) => NoOp::blank(params).cancelled_by(move || cancelled()),
             None => NoOp::blank(params),
@@ -238,6 +246,7 @@ impl Plan {
         };
         // Blocks between the second one and the last take what the second one does.
         let count = layout.block_count();
+        let meter = || (scheme.cost(), session.bootstraps());
         // What comes after rankings is the same whichever sets blocks have, or none at all.
         let pretends = [Pretends::ALL, Pretends::NONE];
         for pretends in pretends.into_iter().take(if layout.passes.is_empty() { 1 } else { 2 }) {
@@ -245,6 +254,9 @@ impl Plan {
             for batch in 0..layout.batches() {
                 let runner = Runner::new(&ints, &schema, &layout, batch).beginning(starts);
                 let mut runner = runner.beside((&column, &codes), None);
+                if held.is_some_and(|held| held.sampled) {
+                    runner = runner.metered(&meter);
+                }
                 runner.pretend(vec![pretends; layout.passes.len()]);
                 for (block, rows) in layout.blocks().enumerate() {
                     if (2..count.saturating_sub(1)).contains(&block) {
@@ -340,7 +352,7 @@ mod tests {
                     if keeping.is_some() && all.is_err() {
                         continue;
                     }
-                    let held = Some((keys, None));
+                    let held = Some(Held { keys, cancelled: None, sampled: false });
                     let found = plan.rehearsed((&params, &plans), 3, of, starts, on, held);
                     assert!(found.is_ok(), "{condition}, {keeping:?}: {}", found.unwrap_err());
                 }

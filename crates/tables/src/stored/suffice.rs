@@ -1,12 +1,12 @@
 //! Whether the keys of a server suffice for a plan, before anything is computed.
 
-use everlevel::{KeyPlan, Params};
+use everlevel::{KeyPlan, Params, are_general};
 use everlevel_integers::{IntegerScheme, Integers};
 
 use crate::error::TablesError;
 use crate::plan::Plan;
 use crate::starts::{Cancelled, Starts};
-use crate::stored::keys::{On, Rehearsal, is_deep};
+use crate::stored::keys::{Held, On, Rehearsal, is_deep};
 
 /// Whether the error means that a key is missing, or does not have all primes of a level.
 fn is_of_keys(e: &TablesError) -> bool {
@@ -21,14 +21,16 @@ fn is_beyond(e: &TablesError) -> bool {
 impl Plan {
     /// Refuses keys of a server that lack one which the plan needs for a table of `rows` rows, by a
     /// rehearsal with these keys and no others, in a session that bootstraps as that of the server
-    /// does. Its conditions begin at these levels, and `clear` says that the server knows the
-    /// table.
+    /// does. Its conditions begin at these levels, which [`Plan::starts_with`] found for the keys,
+    /// and `clear` says that the server knows the table.
     ///
     /// What the table and the constants were encrypted with is not asked: keys are refused if they
     /// suffice for neither the secret nor the public key. Keys that a plan names suffice for both.
-    /// What is refused for other reasons is left to the run.
+    /// What is refused for other reasons, or for one of many rankings alone, is left to the run.
     ///
-    /// It costs a rehearsal, which takes less than the run by far.
+    /// General keys pass at once, and so do those with which the only block was tried for these
+    /// levels. For others it costs a rehearsal of two or three blocks, with two rankings of each
+    /// form, which takes less than the run by far.
     ///
     /// # Errors
     /// [`TablesError::Keys`]; those of [`Layout::new`](crate::Layout::new);
@@ -42,8 +44,14 @@ impl Plan {
         starts: &Starts,
         clear: bool,
     ) -> Result<(), TablesError> {
-        let (session, plans) = (ints.session(), ints.plans());
-        let orders = self.layout(params, rows)?.1.orders();
+        if rows == 0 || are_general(params, keys)? {
+            return Ok(());
+        }
+        let (_, layout) = self.layout(params, rows)?;
+        if layout.block_count() == 1 && !starts.is_empty() {
+            return Ok(());
+        }
+        let (session, plans, orders) = (ints.session(), ints.plans(), layout.orders());
         let whole = On::Bootstrapping(session.bootstrapper().map(|found| found.plan()));
         // A session that bootstraps prepares tables, which most queries do not need.
         let ways = match (session.can_bootstrap(), orders) {
@@ -55,17 +63,19 @@ impl Plan {
         };
         let mut all = Rehearsal::of(self);
         all.retain(|of| of.knows_table() == clear);
-        if rows == 0 || all.is_empty() {
+        if all.is_empty() {
             return Ok(());
         }
-        let held = Some((keys, cancelled));
+        let held = Some(Held { keys, cancelled, sampled: true });
         // Other keys than those of this server would bootstrap.
         let could = !session.can_bootstrap() && params.spec().bootstrap.is_some();
         for of in all {
             let mut found = Ok(KeyPlan::default());
             for on in &ways {
                 found = self.rehearsed((params, &plans), rows, of, Some(starts), *on, held);
-                if !found.as_ref().is_err_and(is_beyond) {
+                // What bootstraps may do with other keys than what does not.
+                let ends = |e: &TablesError| e.code() == "scheme.cancelled";
+                if found.as_ref().err().is_none_or(ends) {
                     break;
                 }
             }

@@ -88,7 +88,7 @@ fn keys_of_another_query_are_refused_first() {
             steps += 1;
             Ok::<_, TablesError>(())
         };
-        let error = table.run(&server, &plan, constants, step).err().expect("it is refused");
+        let error = table.run(&server, &plan, constants, step).expect_err("it is refused");
         assert_eq!((error.code(), steps), ("table.keys", 0), "{text}: {error}");
         let told = error.to_string();
         assert!(told.contains("keys server --plan FILE --rows 70"), "{told}");
