@@ -49,7 +49,7 @@ fn planners_add_what_they_lack() {
     assert_eq!(planner.general_rotations().unwrap().keys(), found);
 }
 
-/// With a key less they are not, whether or not the set bootstraps.
+/// Keys are general as long as none of some kind is missing.
 #[test]
 fn general_keys_are_told_from_others() {
     for name in ["bgv-65537-n15", "insecure_bgv-65537-n11", "insecure_bgv-257-n8"] {
