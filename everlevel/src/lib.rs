@@ -124,7 +124,7 @@ pub use requirements::{Depth, Minimize, Requirements};
 pub use rings::{FoundRing, RingDimension, RingSearch};
 pub use rotations::general_keys;
 #[cfg(feature = "unstable")]
-pub use rotations::general_rotations;
+pub use rotations::{are_general, general_rotations};
 pub use server::{Server, Value};
 pub use transcipher::{AesMethod, AesServer, aes_keys};
 pub use uploads::AesUpload;

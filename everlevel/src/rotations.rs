@@ -70,6 +70,31 @@ pub fn general_rotations(params: &Params, near: Level) -> Result<KeyPlan, Error>
     rotations_beside(params, near, &KeyPlan::default())
 }
 
+/// Whether keys are general: for products at every level, for bootstrapping if the set supports it,
+/// and for rotations and sums from levels as close to each other as those of [`general_keys`],
+/// which all of these have. It plans no bootstrapping, so that it takes no time: where there are
+/// keys that raise the modulus, the others of bootstrapping are taken to be there.
+///
+/// # Errors
+/// None: the dimensions are those of the slots.
+#[cfg(feature = "unstable")]
+pub fn are_general(params: &Params, keys: &KeyPlan) -> Result<bool, Error> {
+    let refreshes = keys.bootstrap || params.spec().bootstrap.is_none();
+    if !refreshes || !keys.covers(&KeyPlan::relinearization(params)) {
+        return Ok(false);
+    }
+    let elements = general_automorphisms(params)?;
+    let held = Chosen::new(params, &elements, keys);
+    // As such levels are chosen: one near the top, and from each level the next one below it.
+    let top = held.bits(params.chain().top());
+    let mut next = held.served(HIGH_SHARE * top, top);
+    while let Some(level) = next.filter(|&level| level > Level(0)) {
+        let below = held.bits(Level(level.0 - 1));
+        next = held.served(below - LADDER_BITS, below);
+    }
+    Ok(next.is_some())
+}
+
 /// [`general_rotations`] without what `held` has of them, beside which they add least.
 fn rotations_beside(params: &Params, near: Level, held: &KeyPlan) -> Result<KeyPlan, Error> {
     let elements = general_automorphisms(params)?;
@@ -141,6 +166,11 @@ impl<'a> Chosen<'a> {
         self.elements.iter().all(|g| held(g).is_some_and(|basis| needed.is_subset(*basis)))
     }
 
+    /// The lowest level of (low, high] in bits at which there are keys for all automorphisms.
+    fn served(&self, low: f64, high: f64) -> Option<Level> {
+        self.window(low, high).find(|level| self.serves(*level))
+    }
+
     /// Chooses the level of (low, high] that adds least to the keys, the highest of several.
     fn choose(&mut self, low: f64, high: f64) -> Option<Level> {
         let added = |level: &Level| (self.with(*level).seeded_bytes(self.params), Reverse(*level));
@@ -162,7 +192,7 @@ impl<'a> Chosen<'a> {
         while let Some(level) = next.filter(|&level| level > Level(0)) {
             let below = self.bits(Level(level.0 - 1));
             // As far down as the keys reach that there are.
-            let served = self.window(below - LADDER_BITS, below).find(|l| self.serves(*l));
+            let served = self.served(below - LADDER_BITS, below);
             next = served.or_else(|| self.choose(below - LADDER_BITS, below));
         }
         self.levels

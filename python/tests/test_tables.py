@@ -547,7 +547,7 @@ def test_keys_for_known_queries(fermat, schema, table):
     assert fewer < count and less < size
     assert table.run(small, plan).read(fermat.client, arrow=False) == ANSWER
     refused(
-        "scheme.missing-key",
+        "table.keys",
         lambda: et.EncryptedTable.run(
             table,
             et.Plan("select ward from t where surgery", schema).server(fermat.client, 4),

@@ -310,6 +310,28 @@ impl Condition {
         }
     }
 
+    /// What conditions that take the same operations have in common: all but which single codes of
+    /// a column they are for. Those of an index may differ by a product.
+    pub(crate) fn form(&self) -> Condition {
+        let all = |all: &[Condition]| all.iter().map(Condition::form).collect();
+        match self {
+            Condition::Within { column, codes } => {
+                let mut ranges = codes.iter();
+                let one = match (ranges.next(), ranges.next()) {
+                    (Some((low, high)), None) => low == high,
+                    _ => false,
+                };
+                let codes = if one { Ranges::of([0]) } else { codes.clone() };
+                Condition::Within { column: *column, codes }
+            }
+            Condition::Indexed(asked, _) => asked.form(),
+            Condition::And(parts) => Condition::And(all(parts)),
+            Condition::Or(parts) => Condition::Or(all(parts)),
+            Condition::Not(c) => Condition::Not(Box::new(c.form())),
+            Condition::Constant(_) | Condition::Compare(..) => self.clone(),
+        }
+    }
+
     pub(crate) fn columns(&self, out: &mut BTreeSet<usize>) {
         match self {
             Condition::Constant(_) => {}

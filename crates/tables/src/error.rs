@@ -124,6 +124,17 @@ pub enum TablesError {
         /// What is wrong with them.
         problem: String,
     },
+    /// Server keys that do not suffice for a plan.
+    #[error(
+        "the server keys do not suffice for this query on a table of {rows} rows, and nothing was \
+         computed: make server keys with this query declared, beside all others that they are for \
+         (`everlevel keys server --plan FILE --rows {rows}`, or `keygen` with these options), or \
+         general keys, without --plan"
+    )]
+    Keys {
+        /// The number of rows of the table.
+        rows: usize,
+    },
     /// Text that is not a plan.
     #[error("this is no plan of a query: {problem}; give a file that `table ask` wrote")]
     Plan {
@@ -209,6 +220,7 @@ everlevel_ring::error_codes!(TablesError {
     Range => "table.range",
     Change => "table.change",
     Constants => "table.constants",
+    Keys => "table.keys",
     Plan => "table.plan",
     OtherSchema => "table.other-schema",
     Table => "table.files",

@@ -29,8 +29,8 @@ pub struct Layout {
     /// The columns of a row, and then those of the rankings.
     pub(crate) schema: Schema,
     pub(crate) rankings: Vec<Ranking>,
-    /// The rankings by passes, where public columns tell the sets of rows apart; none where all
-    /// pairs of rows are compared.
+    /// The rankings by passes, where public columns tell the sets of rows apart. Of a table whose
+    /// pairs of rows can all be compared, rankings in no pass are computed one by one.
     pub(crate) passes: Vec<Pass>,
     pub(crate) room: Room,
 }
@@ -72,7 +72,8 @@ impl Layout {
         let groups = query.group_codes(schema);
         let places = groups.iter().map(|codes| requests.of_group(codes));
         let places = places.collect::<Result<Vec<_>, _>>()?;
-        let Requests { masks, differences, sums, extremes, rankings, schema: whole, .. } = requests;
+        let Requests { masks, differences, sums, extremes, rankings, .. } = requests;
+        let whole = with_truths(schema, &rankings)?;
         let masks = masks.into_iter().map(|mask| mask.by_index(&whole)).collect();
         let extremes = extremes.into_iter().map(|(_, found)| found.by_index(&whole)).collect();
         let rankings: Vec<_> = rankings.into_iter().map(|r| r.by_index(&whole)).collect();
@@ -308,9 +309,12 @@ impl Layout {
     }
 }
 
-/// The passes of rankings, where public columns tell their sets of rows apart.
+/// The passes of rankings, where public columns tell their sets of rows apart and these are ranked
+/// together.
 fn passes(rankings: &[Ranking], schema: &Schema, room: Room) -> Vec<Pass> {
-    if room.compares_all() { Vec::new() } else { Pass::all(rankings, schema) }
+    let mut passes = Pass::all(rankings, schema);
+    passes.retain(|pass| pass.is_together(rankings, room));
+    passes
 }
 
 /// The codes of least and greatest values from their ciphertexts; `None` for no rows.

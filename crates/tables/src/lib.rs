@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod across;
+mod alike;
 mod answer;
 mod apart;
 mod bind;

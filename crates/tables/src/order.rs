@@ -295,8 +295,8 @@ impl Room {
         MOST_RANKED.min(self.slots)
     }
 
-    /// Whether all pairs of rows are compared, and not those of sets that public columns tell
-    /// apart.
+    /// Whether all pairs of rows can be compared, so that sets that public columns do not tell
+    /// apart are ranked, too.
     pub(crate) fn compares_all(self) -> bool {
         self.rows <= self.most()
     }

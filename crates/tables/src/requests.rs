@@ -53,9 +53,9 @@ pub(crate) fn with_truths(schema: &Schema, rankings: &[Ranking]) -> Result<Schem
 /// The work of a server for all groups.
 pub(crate) struct Requests<'a> {
     query: &'a Query,
-    /// The columns of a row, and then those of the rankings.
-    pub(crate) schema: Schema,
-    /// The number of columns of a row.
+    /// The columns of a row.
+    schema: Schema,
+    /// Their number; behind them are those of the rankings.
     width: usize,
     room: Room,
     modulus: PrimePower,
@@ -245,7 +245,6 @@ impl<'a> Requests<'a> {
         }
         let lower = self.width + self.rankings.iter().map(Ranking::columns).sum::<usize>();
         self.rankings.push(Ranking::middle((of, aggregate), &self.schema, when)?);
-        self.schema = with_truths(&self.schema.at(0..self.width), &self.rankings)?;
         let values = [lower, lower + 1].map(|i| self.sum(truth(i), &aggregate.value));
         let [lower_value, upper_value] = values;
         let exists = self.sum(truth(lower), &Number::Constant(1))?;

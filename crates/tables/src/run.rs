@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use everlevel_integers::{Accumulated, Column, Encoded, IntegerScheme, Integers, SumPlan, Type};
 
 use crate::across::{Apart, Pretends};
+use crate::alike::{Meter, Sampled, Spent};
 use crate::block::{Block, Reader};
 use crate::condition::Condition;
 use crate::error::TablesError;
@@ -106,6 +107,18 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
     /// Lets the next blocks have these sets of rows of each pass, in a rehearsal without any rows.
     pub(crate) fn pretend(&mut self, pretends: Vec<Pretends>) {
         self.ranker.pretends = Some(pretends);
+    }
+
+    /// Counts by this meter what rankings take that are computed one by one, in a rehearsal: of
+    /// each form two are computed, and the later ones take what the second one takes.
+    pub(crate) fn metered(mut self, meter: &'a Meter<'a>) -> Self {
+        self.ranker.sampled = Some(Sampled::new(meter));
+        self
+    }
+
+    /// What such rankings take that were not computed since this was asked last, each.
+    pub(crate) fn unrehearsed(&mut self) -> Vec<Spent> {
+        self.ranker.sampled.as_mut().map_or_else(Vec::new, Sampled::unrehearsed)
     }
 
     /// Makes what stands for the ranks of blocks of this number of rows of which none is ranked, in

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use everlevel::lab::PowerSum;
 use everlevel::{
-    GaloisElement, KeyPlan, KeyPlanner, Level, OptIn, Params, general_keys, general_rotations,
+    GaloisElement, KeyPlan, KeyPlanner, Level, OptIn, Params, are_general, general_keys,
+    general_rotations,
 };
 use everlevel_circuit::rotation_elements;
 
@@ -46,6 +47,31 @@ fn planners_add_what_they_lack() {
     assert_eq!(found, general_keys(&params).unwrap());
     // There is nothing to add any more.
     assert_eq!(planner.general_rotations().unwrap().keys(), found);
+}
+
+/// Keys are general as long as none of some kind is missing.
+#[test]
+fn general_keys_are_told_from_others() {
+    for name in ["bgv-65537-n15", "insecure_bgv-65537-n11", "insecure_bgv-257-n8"] {
+        let params = params(name);
+        let general = general_keys(&params).unwrap();
+        let is_general = |keys: &KeyPlan| are_general(&params, keys).unwrap();
+        assert!(is_general(&general), "{name}");
+        assert!(is_general(&general.clone().merge(&KeyPlan::row_swap(&params))), "{name}");
+        let mut fewer = vec![general.clone(); 4];
+        fewer[0].bootstrap = false;
+        fewer[1].relin.pop_first();
+        let swap = params.slot_shape().swap_rows();
+        fewer[2].galois.retain(|(g, _), _| *g != swap);
+        // None at the lowest levels.
+        let low = params.chain().gadget_id(Level(0));
+        fewer[3].galois.retain(|(_, gadget), _| *gadget != low);
+        let told: Vec<bool> = fewer.iter().map(is_general).collect();
+        assert_eq!(told, [false; 4], "{name}");
+    }
+    // Those of bootstrapping, and no others.
+    let params = params("bgv-65537-n15");
+    assert!(!are_general(&params, &KeyPlanner::new(&params).unwrap().keys()).unwrap());
 }
 
 /// Rotations by powers of two to the left and by one to the right, the exchange of the rows, and

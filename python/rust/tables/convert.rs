@@ -14,6 +14,7 @@ impl From<TablesError> for Failure {
             | TablesError::Table { .. }
             | TablesError::Block { .. }
             | TablesError::Result { .. } => "FormatError",
+            TablesError::Keys { .. } => "KeyMissingError",
             _ => "TableError",
         };
         refusal(class, error.code(), &error.to_string())

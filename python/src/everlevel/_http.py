@@ -56,6 +56,7 @@ CLASSES: dict[str, type[Error]] = {
     "integers.depth": errors.NoiseError,
     "integers.set": errors.ParameterError,
     "integers": errors.RangeError,
+    "table.keys": errors.KeyMissingError,
     "table": errors.TableError,
     "expression": errors.ProgramError,
     "wire.other-params": errors.OtherParametersError,

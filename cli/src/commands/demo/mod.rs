@@ -14,7 +14,7 @@ use crate::commands::parties::server_for;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::files::read_text;
-use crate::console::output::{emit, emit_json, median, progress};
+use crate::console::output::{counted, emit, emit_json, median, progress};
 use crate::console::params::{find_params, find_planner};
 
 /// Meter readings; see cli/data/README.md.
@@ -185,8 +185,8 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let client = Client::new(&params, &mut rng);
     let server = server_for(&client, (&planner, &plan), &mut rng, common)?;
     say(format!(
-        "{} server keys in {:.1} s, {:.0} MiB when seeded",
-        plan.len() + 1,
+        "{} in {:.1} s, {:.0} MiB when seeded",
+        counted(plan.len() as u64 + 1, "server key"),
         keys_started.elapsed().as_secs_f64(),
         plan.seeded_bytes(&params) as f64 / 1048576.0
     ))?;

@@ -18,7 +18,7 @@ use super::typed::plan::Columns;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::{Written, check_apart, check_file, existing, of_output, read_text};
-use crate::console::output::{emit, emit_json, progress};
+use crate::console::output::{counted, emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner, tell_failures};
 
 #[derive(Serialize)]
@@ -106,9 +106,9 @@ pub fn for_server(args: &ServerKeysArgs, common: &Common) -> Result<(), CliError
         return emit_json(&report);
     }
     emit(&format!(
-        "{}: {} server keys, {} bytes, {:.1} s: {}",
+        "{}: {}, {} bytes, {:.1} s: {}",
         report.params,
-        report.server_keys,
+        counted(report.server_keys as u64, "server key"),
         report.files[0].bytes,
         report.seconds,
         out.display()
@@ -149,8 +149,11 @@ pub fn make(
         return emit_json(&report);
     }
     let mut lines = vec![format!(
-        "{}: {:.1} bits of security; {} server keys, {:.1} s",
-        report.params, report.security_bits, report.server_keys, report.seconds
+        "{}: {:.1} bits of security; {}, {:.1} s",
+        report.params,
+        report.security_bits,
+        counted(report.server_keys as u64, "server key"),
+        report.seconds
     )];
     lines.extend(
         report.files.iter().map(|f| format!("{:>12} bytes  {}", f.bytes, f.path.display())),

@@ -96,8 +96,9 @@ pub(crate) fn cancelled(server: &Server<impl Engine>) -> Cancelled {
 /// The same of some blocks, on any scheme and without what a result states: with a column for each
 /// encrypted constant of the plan. No sums of blocks all of which are passed over. Columns that
 /// several batches take are read once, as far as there is room to keep them. `keys` are those of
-/// the server; none if it has all. `cancelled` ends the search for the rows of groups and for the
-/// levels at which conditions begin; what comes then is cancelled by the scheme.
+/// the server, which are refused before anything is computed if they do not suffice; none if it has
+/// all. `cancelled` ends the search for the rows of groups and for the levels at which conditions
+/// begin, and the rehearsal of keys; what comes then is cancelled by the scheme.
 pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     table: &impl Rows<S>,
     (ints, keys, cancelled): (&Integers<'_, S>, Option<&KeyPlan>, Option<&Cancelled>),
@@ -130,10 +131,14 @@ pub(crate) fn evaluate<S: IntegerScheme, E: From<TablesError>>(
     // Noise of comparisons with a table in the clear depends on the table.
     let fields = plan.schema().fields();
     let clear = |place: &usize| table.knows(*place) && !fields[*place].is_public();
-    let starts = match needed.iter().filter(|place| **place < width).any(clear) {
+    let clear = needed.iter().filter(|place| **place < width).any(clear);
+    let starts = match clear {
         true => Starts::default(),
         false => plan.starts_with((ints, keys, cancelled), params, table.rows())?,
     };
+    if let Some(keys) = keys {
+        plan.check_keys((ints, keys, cancelled), params, table.rows(), &starts, clear)?;
+    }
     let layout = layout.deciding(starts.by_digits());
     let unread = layout.unread(&query, &schema);
     let lengths: Vec<usize> = layout.blocks().collect();

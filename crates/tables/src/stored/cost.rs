@@ -258,13 +258,14 @@ impl Plan {
             let field = &schema.fields()[place];
             Ok(field.is_public().then(|| vec![field.bounds().0; rows_of(block)]))
         };
+        let meter = || (scheme.cost(), session.bootstraps());
         let model = TimeModel::typical(params.degree());
         let (mut products, mut key_switches, mut refreshes, mut seconds) = (0, 0, 0, 0.0);
         let (mut columns, mut answer) = (Vec::new(), Vec::new());
         let mut kept = Some(Kept::new(&layout));
         for batch in 0..layout.batches() {
             let runner = Runner::new(&ints, &schema, &layout, batch).beginning(&starts);
-            let mut runner = runner.beside((&column, &codes), None);
+            let mut runner = runner.beside((&column, &codes), None).metered(&meter);
             let mut count = |times: usize, cost: Cost, refreshed: usize| {
                 products += cost.products * times as u64;
                 key_switches += cost.key_switches * times as u64;
@@ -293,6 +294,7 @@ impl Plan {
                 let (before, refreshed) = (scheme.cost(), session.bootstraps());
                 runner.add_keeping(&columns, any.then_some(&known), &mut kept)?;
                 count(times, scheme.cost() - before, session.bootstraps() - refreshed);
+                runner.unrehearsed().into_iter().for_each(|(cost, more)| count(times, cost, more));
             }
             let (before, refreshed) = (scheme.cost(), session.bootstraps());
             runner.skip_rest();

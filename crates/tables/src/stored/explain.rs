@@ -88,12 +88,17 @@ impl Plan {
             }
             false => "",
         };
-        let counted = apart.then(|| {
-            format!(
+        let counted = apart.then(|| match rows > MOST_RANKED {
+            true => format!(
                 "the cost is that of groups of {MOST_RANKED} rows in sequence, the most that are \
                  ranked: of rows that are nearer to each other fewer are compared, and a server \
                  refuses a table in which rows of a group are further apart{borders}"
-            )
+            ),
+            false => format!(
+                "the cost is that of a group with the first and the last one of {rows} rows: of \
+                 rows that are nearer to each other, as in a table that is sorted by its public \
+                 columns, fewer are compared"
+            ),
         });
         let mut indexes = query.index_columns(schema).into_iter().filter(|_| !by_digits);
         let advice = self.advice(params, rows, &cost).map(|advice| advice.to_string());
@@ -188,6 +193,11 @@ fn of_rows(public: &[String], passes_over: bool, apart: bool) -> String {
     format!("; it has {public} in the clear, and which rows meet conditions on them{passed}{apart}")
 }
 
+/// A count with what is counted, by its name for one and for more.
+fn counted(count: u64, (one, more): (&str, &str)) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
 /// A number of bytes in the largest unit in which it is at least 1.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
@@ -216,7 +226,8 @@ impl fmt::Display for Explanation {
         };
         writeln!(f, "it reads the columns: {read}")?;
         writeln!(f, "the reader learns: {}", self.reader_learns)?;
-        writeln!(f, "{}: {} blocks of {} rows", self.params, self.blocks, self.block_rows)?;
+        let blocks = counted(self.blocks as u64, ("block", "blocks"));
+        writeln!(f, "{}: {blocks} of {} rows", self.params, self.block_rows)?;
         let starts = self.starts.iter().map(|start| {
             format!("{} bits for {}", start.modulus_bits, start.columns.join(" and "))
         });
@@ -226,20 +237,19 @@ impl fmt::Display for Explanation {
         writeln!(f, "the modulus of the columns has {bits} bits{lower}{starts}")?;
         writeln!(
             f,
-            "{} ciphertexts read, {} levels, {} products, {} key switches, {} refreshes, about \
-             {:.1} s on one core by a model",
-            cost.ciphertexts,
-            cost.levels,
-            cost.products,
-            cost.key_switches,
-            cost.refreshes,
+            "{} read, {}, {}, {}, {}, about {:.1} s on one core by a model",
+            counted(cost.ciphertexts as u64, ("ciphertext", "ciphertexts")),
+            counted(cost.levels as u64, ("level", "levels")),
+            counted(cost.products, ("product", "products")),
+            counted(cost.key_switches, ("key switch", "key switches")),
+            counted(cost.refreshes as u64, ("refresh", "refreshes")),
             cost.seconds
         )?;
         write!(
             f,
-            "{} ciphertexts of result; about {} of columns are read, {} of encrypted constants \
-             sent to the server, {} of result to the reader",
-            cost.result_ciphertexts,
+            "{} of result; about {} of columns are read, {} of encrypted constants sent to the \
+             server, {} of result to the reader",
+            counted(cost.result_ciphertexts as u64, ("ciphertext", "ciphertexts")),
             size(cost.table_bytes),
             size(cost.constant_bytes),
             size(cost.result_bytes)

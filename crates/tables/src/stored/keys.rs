@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everlevel::lab::{Bootstrappable, Bootstrapper, NoOp, Session};
-use everlevel::{Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
+use everlevel::{BootstrapPlan, Integers, KeyPlan, Params, Plaintext, bootstrap_plan};
 use everlevel_integers::{Column, EncryptedConstant, TablePlans};
 
 use crate::across::Pretends;
@@ -13,13 +13,13 @@ use crate::kept::Kept;
 use crate::known::Known;
 use crate::plan::Plan;
 use crate::run::Runner;
-use crate::starts::Starts;
+use crate::starts::{Cancelled, Starts};
 use crate::stored::cost::{first, least, pretended};
 use crate::stored::start::leasts;
 
 /// Whether the error means that a server with bootstrapping could compute it, but one without could
 /// not.
-fn is_deep(e: &TablesError) -> bool {
+pub(super) fn is_deep(e: &TablesError) -> bool {
     let deep = ["integers.depth", "circuit.not-enough-capacity", "scheme.noise-overflow"];
     deep.contains(&e.code())
 }
@@ -35,24 +35,40 @@ enum Encryption {
 
 /// The session of a server.
 #[derive(Clone, Copy)]
-enum On {
-    /// It bootstraps.
-    Bootstrapping,
+pub(super) enum On<'a> {
+    /// It bootstraps by this plan, or by that of the set.
+    Bootstrapping(Option<&'a BootstrapPlan>),
     /// It keeps these bits of capacity, and refuses to bootstrap; with none it does not know
     /// bootstrapping.
     Keeping(Option<f64>),
 }
 
+/// The keys of a server, in a rehearsal with no others.
+#[derive(Clone, Copy)]
+pub(super) struct Held<'a> {
+    pub(super) keys: &'a KeyPlan,
+    /// What ends the rehearsal.
+    pub(super) cancelled: Option<&'a Cancelled>,
+    /// Whether two rankings of each form are rehearsed, and not all: those behind the second one
+    /// take the same, and nearly always the same keys.
+    pub(super) sampled: bool,
+}
+
 /// A rehearsal of a plan, with the encryption of the table and of the constants.
 #[derive(Clone, Copy)]
-struct Rehearsal {
+pub(super) struct Rehearsal {
     table: Encryption,
     constants: Encryption,
 }
 
 impl Rehearsal {
+    /// Whether the server knows the table.
+    pub(super) fn knows_table(&self) -> bool {
+        self.table == Encryption::None
+    }
+
     /// All combinations on which a plan may be run.
-    fn of(plan: &Plan) -> Vec<Rehearsal> {
+    pub(super) fn of(plan: &Plan) -> Vec<Rehearsal> {
         use Encryption::{None, Public, Secret};
         let all = |tables: &[Encryption], constants: &[Encryption]| {
             let pairs = tables.iter().flat_map(|table| constants.iter().map(move |c| (*table, *c)));
@@ -129,18 +145,19 @@ impl Plan {
         for of in Rehearsal::of(self) {
             // A table in the clear has conditions that begin at the top.
             let starts = if of.table == Encryption::None { Some(&top) } else { starts };
+            let held = held.map(|keys| Held { keys, cancelled: None, sampled: false });
             let rehearsed = |on| self.rehearsed((params, plans), rows, of, starts, on, held);
             let mut add = |keys: KeyPlan| {
                 found = std::mem::take(&mut found).merge(&keys);
                 count += 1;
             };
             if orders && bootstraps {
-                add(rehearsed(On::Bootstrapping)?);
+                add(rehearsed(On::Bootstrapping(None))?);
                 continue;
             }
             match rehearsed(On::Keeping(None)) {
                 Err(e) if is_deep(&e) && bootstraps => {
-                    add(rehearsed(On::Bootstrapping)?);
+                    add(rehearsed(On::Bootstrapping(None))?);
                     continue;
                 }
                 keys => add(keys?),
@@ -159,24 +176,29 @@ impl Plan {
 
     /// The keys that were used, of those that are held or of all, where conditions begin at these
     /// levels or where a server with the keys that are held lets them begin.
-    fn rehearsed(
+    pub(super) fn rehearsed(
         &self,
         (params, plans): (&Params, &TablePlans),
         rows: usize,
         of: Rehearsal,
         starts: Option<&Starts>,
-        on: On,
-        held: Option<&KeyPlan>,
+        on: On<'_>,
+        held: Option<Held<'_>>,
     ) -> Result<KeyPlan, TablesError> {
         let (needed, schema) = self.needed()?;
-        let scheme = NoOp::blank(params);
-        let scheme = Arc::new(match held {
+        let (keys, cancelled) = (held.map(|held| held.keys), held.and_then(|held| held.cancelled));
+        let scheme = match cancelled.cloned() {
+            Some(cancelled) => NoOp::blank(params).cancelled_by(move || cancelled()),
+            None => NoOp::blank(params),
+        };
+        let scheme = Arc::new(match keys {
             Some(keys) => scheme.holding(keys.clone()),
             None => scheme,
         });
         let session = match on {
-            On::Bootstrapping => {
-                let bootstrapper = Bootstrapper::new(&*scheme, bootstrap_plan(params)?);
+            On::Bootstrapping(plan) => {
+                let plan = plan.cloned().map_or_else(|| bootstrap_plan(params), Ok)?;
+                let bootstrapper = Bootstrapper::new(&*scheme, plan);
                 let bootstrapper = bootstrapper.map_err(everlevel::Error::from)?;
                 Session::new(scheme.clone(), Arc::new(bootstrapper))
             }
@@ -188,7 +210,7 @@ impl Plan {
         let starts = match starts {
             Some(starts) => starts,
             None => {
-                server = self.starts_with((&ints, held, None), params, rows)?;
+                server = self.starts_with((&ints, keys, cancelled), params, rows)?;
                 &server
             }
         };
@@ -224,6 +246,7 @@ impl Plan {
         };
         // Blocks between the second one and the last take what the second one does.
         let count = layout.block_count();
+        let meter = || (scheme.cost(), session.bootstraps());
         // What comes after rankings is the same whichever sets blocks have, or none at all.
         let pretends = [Pretends::ALL, Pretends::NONE];
         for pretends in pretends.into_iter().take(if layout.passes.is_empty() { 1 } else { 2 }) {
@@ -231,6 +254,9 @@ impl Plan {
             for batch in 0..layout.batches() {
                 let runner = Runner::new(&ints, &schema, &layout, batch).beginning(starts);
                 let mut runner = runner.beside((&column, &codes), None);
+                if held.is_some_and(|held| held.sampled) {
+                    runner = runner.metered(&meter);
+                }
                 runner.pretend(vec![pretends; layout.passes.len()]);
                 for (block, rows) in layout.blocks().enumerate() {
                     if (2..count.saturating_sub(1)).contains(&block) {
@@ -326,7 +352,8 @@ mod tests {
                     if keeping.is_some() && all.is_err() {
                         continue;
                     }
-                    let found = plan.rehearsed((&params, &plans), 3, of, starts, on, Some(keys));
+                    let held = Some(Held { keys, cancelled: None, sampled: false });
+                    let found = plan.rehearsed((&params, &plans), 3, of, starts, on, held);
                     assert!(found.is_ok(), "{condition}, {keeping:?}: {}", found.unwrap_err());
                 }
             }

@@ -23,4 +23,5 @@ pub(crate) mod rehearse;
 mod rehearse_apart;
 pub(crate) mod result;
 pub(crate) mod start;
+mod suffice;
 pub(crate) mod table;

@@ -62,7 +62,8 @@ impl PlainTable {
     /// [`TablesError::OtherSchema`] for a plan for another schema; [`TablesError::Data`] for rows
     /// that the schema does not describe; [`TablesError::Constants`] for a query without encrypted
     /// constants, which needs no encryption, and for constants that are missing or for another
-    /// plan; those of typed integers and of `progress`.
+    /// plan; [`TablesError::Keys`], before anything is computed, for server keys that do not
+    /// suffice for the plan; those of typed integers and of `progress`.
     pub fn run<E: From<TablesError>>(
         &self,
         server: &Server<impl Engine>,

@@ -21,6 +21,10 @@ use crate::stored::rehearse::{Pretended, Rehearsed};
 /// The number of rows of a block.
 const BLOCK: usize = 2_048;
 
+fn toy() -> Params {
+    Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap()
+}
+
 fn schema() -> Schema {
     Schema::from_json(
         r#"{"columns": [
@@ -72,7 +76,7 @@ impl Rows<NoOp> for Counting<'_> {
 /// The answer of servers that have the keys of the plan and no others, each for the blocks from one
 /// of these to before the next, is right; how often they read the costs of block 1 in all.
 fn check(text: &str, data: &Data, parts: &[usize]) -> usize {
-    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap();
+    let params = toy();
     assert_eq!(params.slots(), BLOCK);
     let schema = schema();
     let plan = Plan::ordered(text, &schema, OrderedBy::Server).unwrap();
@@ -163,4 +167,45 @@ fn passes_share_what_they_read_of_the_next_block() {
     let data = table(&schema(), BLOCK + 40, &[(1, BLOCK - 3..BLOCK + 4)]);
     let text = "select insured, median(cost) from t where ward = 1 group by insured";
     assert_eq!(check(text, &data, &[0, 2]), 2);
+}
+
+/// Groups of a table of at most 128 rows: what the server does depends on the number of rows and on
+/// the public columns, and neither on what is encrypted nor, as far as keys go, on which rows
+/// groups have.
+#[test]
+fn groups_of_short_tables_take_the_keys_of_their_plan() {
+    let (schema, params) = (schema(), toy());
+    let texts = [
+        "select ward, median(cost) from t group by ward order by ward",
+        "select ward, count(*), sum(cost), median(cost) from t where cost < 90000 group by ward \
+         order by ward",
+    ];
+    for (rows, groups) in [
+        (97, vec![(1, 3..9), (2, 9..10), (3, 20..80)]),
+        (40, vec![]),
+        (8, vec![(1, 0..1), (2, 1..2), (3, 2..3), (4, 3..4), (5, 4..5), (6, 5..6), (7, 6..7)]),
+        (2, vec![(4, 1..2)]),
+    ] {
+        let data = table(&schema, rows, &groups);
+        let others = (0..schema.fields().len()).map(|place| match place {
+            0 => data.column(0).to_vec(),
+            _ => data.column(place).iter().rev().copied().collect(),
+        });
+        let others = Data::from_columns(others.collect(), &schema).unwrap();
+        for text in texts {
+            let plan = Plan::ordered(text, &schema, OrderedBy::Server).unwrap();
+            assert_eq!(plan.layout(&params, rows).unwrap().1.passes.len(), 1, "{text} {rows}");
+            let taken = |data: &Data| {
+                check(text, data, &[0, 1]);
+                let scheme = Arc::new(NoOp::new(&params, 1));
+                let session = no_op_session(&params, scheme.clone(), true).unwrap();
+                let ints = Integers::new(&session, &params).unwrap();
+                let table = Rehearsed { scheme: &scheme, plan: &plan, data };
+                let quiet = |_, _| Ok::<_, TablesError>(());
+                evaluate(&table, (&ints, None, None), &params, &plan, &[], 0..1, quiet).unwrap();
+                (scheme.cost(), scheme.key_plan(), session.bootstraps())
+            };
+            assert_eq!(taken(&data), taken(&others), "{text} {rows}");
+        }
+    }
 }

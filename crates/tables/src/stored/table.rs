@@ -292,7 +292,8 @@ impl EncryptedTable {
     /// # Errors
     /// [`TablesError::OtherSchema`] for a plan for another schema; [`TablesError::Constants`] for
     /// encrypted constants that are missing or for another plan; a server with keys of another
-    /// owner or parameter set; a block that is damaged, missing or of another table; those of
+    /// owner or parameter set; [`TablesError::Keys`], before anything is computed, for keys that do
+    /// not suffice for the plan; a block that is damaged, missing or of another table; those of
     /// typed integers and of `progress`.
     pub fn run<E: From<TablesError>>(
         &self,

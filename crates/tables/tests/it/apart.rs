@@ -235,9 +235,15 @@ fn what_is_told_of_such_plans() {
     assert!(told.notes.iter().any(|note| note.contains("128 rows in sequence")), "{told}");
     assert!(told.reader_learns.contains("of a median the two values in the middle"), "{told}");
     assert!(told.cost.refreshes > 0 && !told.rows_listed && told.starts.is_empty(), "{told}");
-    // Of a table of which all pairs are compared nothing is said of that.
+    // Of a short table, too, whose rows are as near to each other as there are any.
     let told = plan.explain(params, 100).unwrap();
-    assert!(!told.server_learns.contains("how far apart") && told.notes.is_empty(), "{told}");
+    assert!(told.server_learns.contains("how far apart the rows of a group are"), "{told}");
+    assert!(told.notes.iter().any(|note| note.contains("the last one of 100 rows")), "{told}");
+    // Where all pairs are compared nothing is said of that.
+    for text in ["select median(cost) from t where ward = 3", "select median(cost) from t"] {
+        let told = ordered(text, &schema).explain(params, 100).unwrap();
+        assert!(!told.server_learns.contains("how far apart") && told.notes.is_empty(), "{told}");
+    }
 }
 
 /// A lower bound that is no multiple of 16 is not subtracted, which would carry through all digits

@@ -1,7 +1,7 @@
 //! Server keys for queries that are known.
 
 use everlevel::{KeyPlan, general_keys};
-use everlevel_tables::{Answer, Constants, EncryptedTable, Plan, TableKey};
+use everlevel_tables::{Answer, Constants, EncryptedTable, Plan, TableKey, TablesError};
 
 use crate::roles::{PARTIES, code, quiet, rows};
 
@@ -57,9 +57,62 @@ fn keys_of_plans_are_enough() {
         let other = Plan::new("select sum(price * count * price) from shop", &schema).unwrap();
         let few = plans[1].keys(params, count).unwrap();
         let server = PARTIES.client.server_for(&few, &bootstrap, &mut rng, |_, _| ()).unwrap();
-        let refused = code(table.run(&server, &other, None, quiet));
-        assert!(["scheme.missing-key", "scheme.key-too-short"].contains(&refused), "{refused}");
+        assert_eq!(code(table.run(&server, &other, None, quiet)), "table.keys");
     }
+}
+
+/// Keys of one query refuse another one before anything is computed, of a whole table or a part of
+/// it, and for constants; what they suffice for is answered.
+#[test]
+fn keys_of_another_query_are_refused_first() {
+    let (secret, mut rng) = (PARTIES.client.secret(), everlevel::system_rng().unwrap());
+    let params = secret.params();
+    let bootstrap = everlevel::bootstrap_plan(params).unwrap();
+    let (schema, data) = rows(70);
+    let key = TableKey::Secret(secret);
+    let table = EncryptedTable::encrypt(key, &schema, &data, &mut rng, quiet).unwrap();
+    let declared = Plan::new("select kind, price from shop where count = 256", &schema).unwrap();
+    let keys = declared.keys(params, 70).unwrap();
+    let server = PARTIES.client.server_for(&keys, &bootstrap, &mut rng, |_, _| ()).unwrap();
+    let before = server.evaluator().cost();
+    for (text, values) in [
+        ("select kind, sum(price), count(*) from shop group by kind", &[][..]),
+        ("select sum(price * count) from shop where sold < date '1995-01-01'", &[]),
+        ("select count(*) from shop where price > :price", &[("price", "12.50")]),
+    ] {
+        let plan = Plan::new(text, &schema).unwrap();
+        let constants = Constants::encrypt(key, &plan, values, &mut rng).unwrap();
+        let constants = Some(&constants).filter(|_| !values.is_empty());
+        let mut steps = 0;
+        let step = |_, _| {
+            steps += 1;
+            Ok::<_, TablesError>(())
+        };
+        let error = table.run(&server, &plan, constants, step).expect_err("it is refused");
+        assert_eq!((error.code(), steps), ("table.keys", 0), "{text}: {error}");
+        let told = error.to_string();
+        assert!(told.contains("keys server --plan FILE --rows 70"), "{told}");
+        assert!(!told.contains("automorphism") && !told.contains("Galois"), "{told}");
+        let part = table.run_part(&server, &plan, constants, 0..1, quiet);
+        assert_eq!(code(part), "table.keys", "{text}");
+    }
+    assert_eq!(server.evaluator().cost(), before);
+    // The same keys, beside those of the other query, and general ones serve it.
+    let plan = Plan::new("select sum(price), count(*) from shop where paid", &schema).unwrap();
+    let both = keys.merge(&plan.keys(params, 70).unwrap());
+    let both = PARTIES.client.server_for(&both, &bootstrap, &mut rng, |_, _| ()).unwrap();
+    for (server, plan) in [(&server, &declared), (&both, &declared), (&both, &plan)] {
+        let expected = Answer::plain(plan.query(), &schema, &data).unwrap();
+        let result = table.run(server, plan, None, quiet).unwrap();
+        assert_eq!(result.read(secret).unwrap(), expected, "{}", plan.sql());
+    }
+    // Nor do keys without bootstrapping suffice for what has to be bootstrapped.
+    let deep = ["price * count", "price * count * count", "price * count * count * count"];
+    let deep = deep.map(|x| format!("select count(*) from shop where {x} > 7 and {x} < price + 9"));
+    let deep = deep.map(|text| Plan::new(&text, &schema).unwrap());
+    let deep = deep.iter().find(|plan| plan.keys(params, 70).unwrap().bootstrap);
+    let deep = deep.expect("one of them is too deep");
+    assert_eq!(code(table.run(&both, deep, None, quiet)), "table.keys");
 }
 
 /// The same for comparisons with many digits.

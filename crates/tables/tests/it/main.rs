@@ -3,6 +3,7 @@
 mod answers;
 mod apart;
 mod apart_blocks;
+mod apart_short;
 mod ask_random;
 mod ask_sql;
 mod batches;
