@@ -40,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 mod align;
+mod alone;
 mod along;
 mod arithmetic;
 mod arrays;

@@ -11,6 +11,7 @@ use everlevel_scheme::{
     Arithmetic, Cost, KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError,
 };
 
+use crate::alone::alone;
 use crate::column::Column;
 use crate::context::{IntegerScheme, Integers, TablePlans};
 use crate::encode::Encoded;
@@ -132,6 +133,8 @@ pub struct Rehearsal {
     session: Session<NoOp>,
     /// The keys with which the bootstrapper was prepared: the thin mode rehearses its beginning.
     prepared: KeyPlan,
+    /// The ciphertexts that the bootstrapper keeps, in bytes.
+    resident: u64,
     plans: TablePlans,
     side_by_side: bool,
 }
@@ -149,7 +152,16 @@ impl Rehearsal {
 
     fn of(params: &Params, session: Session<NoOp>) -> Self {
         let (plans, prepared) = (TablePlans::default(), session.scheme().key_plan());
-        Rehearsal { params: params.clone(), session, prepared, plans, side_by_side: false }
+        let resident = session.scheme().live_bytes();
+        session.scheme().forget_peak();
+        Rehearsal {
+            params: params.clone(),
+            session,
+            prepared,
+            resident,
+            plans,
+            side_by_side: false,
+        }
     }
 
     /// A rehearsal on a no-op scheme, for example one that has some keys and no others
@@ -190,6 +202,7 @@ impl Rehearsal {
             params: self.params.clone(),
             session,
             prepared: self.prepared.clone(),
+            resident: 0,
             plans: self.plans.clone(),
             side_by_side: self.side_by_side,
         }
@@ -352,6 +365,25 @@ impl Rehearsal {
         let before = self.so_far();
         let found = work()?;
         Ok((found, self.so_far() - before))
+    }
+
+    /// The result of `work`, done on one thread, so that [`Rehearsal::working_bytes`] does not
+    /// depend on the number of threads.
+    pub fn alone<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        alone(work)
+    }
+
+    /// The most memory in bytes that ciphertexts of this rehearsal took at a time, those of
+    /// arguments and results included: in the real scheme, with a word for each residue
+    /// ([`NoOp::live_bytes`] says what is not counted). For work that is not done
+    /// [`alone`](Rehearsal::alone) it is that of as many threads as there are.
+    pub fn working_bytes(&self) -> u64 {
+        self.session.scheme().peak_bytes().saturating_sub(self.resident)
+    }
+
+    /// Lets [`Rehearsal::working_bytes`] begin with the ciphertexts that are there now.
+    pub fn forget_working_bytes(&self) {
+        self.session.scheme().forget_peak();
     }
 
     /// The keys that all the work needed.

@@ -40,8 +40,8 @@ impl Plan {
         self.params_within(minimize, u64::MAX)
     }
 
-    /// The same among sets on which keys, arguments and results take at most the given number of
-    /// bytes.
+    /// The same among sets on which keys and ciphertexts take at most the given number of bytes
+    /// ([`Estimate::memory_bytes`]).
     ///
     /// # Errors
     /// [`IntegersError::Memory`], with both figures, if there is none.
@@ -95,12 +95,18 @@ impl Plan {
             inputs.insert(x.name.as_str(), column);
         }
         let (mut steps, mut before) = (Vec::new(), rehearsal.spent());
-        let results = self.evaluated(&ints, Room::ONE, &inputs, |name, interval| {
-            let after = rehearsal.spent();
-            let counted = after - before;
-            before = after;
-            steps.push(EstimatedStep::new(name, Some(interval), counted));
+        // Bootstrapping in place leaves them, as they are somebody else's.
+        let values = inputs.values().flat_map(|x| x.values().chain(x.index_values()));
+        let kept: Vec<_> = values.map(|value| value.get()).collect();
+        let results = rehearsal.alone(|| {
+            self.evaluated(&ints, Room::ONE, &inputs, |name, interval| {
+                let after = rehearsal.spent();
+                let counted = after - before;
+                before = after;
+                steps.push(EstimatedStep::new(name, Some(interval), counted));
+            })
         });
+        drop(kept);
         let results = results.map_err(|e| match e {
             Error::Integers(e) => e,
             Error::Scheme(e) => e.into(),

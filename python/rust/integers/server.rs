@@ -54,11 +54,12 @@ macro_rules! on {
                 let $ints = $ints.side_by_side($self.side_by_side);
                 $work
             }
-            Place::Trace(trace) => {
+            // On one thread: the memory that it takes is not to depend on how many there are.
+            Place::Trace(trace) => trace.alone(|| {
                 let $ints = trace.integers()?.with_plans($self.plans.clone());
                 let $ints = $ints.side_by_side($self.side_by_side);
                 $work
-            }
+            }),
         }
     };
 }
@@ -239,6 +240,12 @@ impl Trace {
     fn cost(&self) -> (u64, u64, usize, f64) {
         let Counted { products, key_switches, refreshes, seconds, .. } = self.0.spent();
         (products, key_switches, refreshes as usize, seconds)
+    }
+
+    /// The most bytes that ciphertexts took in memory at a time.
+    #[getter]
+    fn working_bytes(&self) -> u64 {
+        self.0.working_bytes()
     }
 
     /// The keys that it took.

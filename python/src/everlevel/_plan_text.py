@@ -50,6 +50,7 @@ class Told:
     result_ciphertexts: int
     result_bytes: int
     memory_bytes: int
+    working_bytes: int
     seeded_keys: bool
 
 
@@ -67,7 +68,10 @@ def text(plan: Told) -> str:
             f"arguments, {told_bytes(plan.input_bytes)}, and {plan.result_ciphertexts} of results, "
             f"{told_bytes(plan.result_bytes)}"
         ),
-        f"{told_bytes(plan.memory_bytes)} of memory, and what is needed while it computes",
+        (
+            f"{told_bytes(plan.memory_bytes)} of memory, of which "
+            f"{told_bytes(plan.working_bytes)} for ciphertexts while it computes"
+        ),
         f"levels of the arguments, of 0 to {plan.params.levels - 1}: {told_levels(plan)}",
     ]
     if plan.seeded_keys:

@@ -13,7 +13,7 @@ from ._functions import Function
 from ._integers import EncryptedIntegers
 from ._params import Params
 from ._plan_text import Argument
-from ._planned import GOALS, Plan, size_of, within
+from ._planned import GOALS, Plan, memory_of, size_of, within
 from ._totals import EncryptedTotal
 from ._tracer import Tracer
 from .errors import Error, ParameterError, ProgramError, RangeError
@@ -126,7 +126,7 @@ class Program(Function):
     ) -> Plan:
         """The cost for arrays of a given number of entries: on ``params``, or on the best of
         some sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes, or
-        ``"memory"``, that of keys, arguments and results. ``memory_bytes``: the most of the latter
+        ``"memory"``, that of keys and ciphertexts. ``memory_bytes``: the most of the latter
         that it may take; plans that take more are refused (``integers.memory``). ``seeded_keys``:
         for a server that keeps half of each key as a seed in memory (``Server.open``), which is
         counted, and made by the plan's ``server``; the seconds are those of expanded keys.
@@ -330,6 +330,8 @@ class Program(Function):
         inputs: dict[str, EncryptedIntegers] = {}
         made: dict[str, _rust.Column] = {}
         told: dict[str, Argument] = {}
+        # What the program bootstraps in place, as somebody else has it.
+        kept: list[_rust.Column] = []
         for name, kind in self.kinds.items():
             interval, level = (kind.low, kind.high), levels.get(name)
             blocks = [
@@ -339,9 +341,12 @@ class Program(Function):
             shape = (rows,) if kind.rows is None else (kind.rows, rows)
             x = EncryptedIntegers._make(blocks, shape, tracer, None, len(blocks))
             # Before it bootstraps them.
-            inputs[name], made[name] = x, blocks[0].detached()
+            own = [block.detached() for block in blocks]
+            inputs[name], made[name] = x, own[0]
+            kept += own
             known = params.levels - 1 if x.level is None else x.level
             told[name] = Argument(known, *size_of([x], tracer._factor))
+        waiting = memory_of(inputs.values())
         found = self._function(**inputs)
         results = (
             found
@@ -356,7 +361,8 @@ class Program(Function):
                 "of them",
                 code="python.program",
             )
-        return Plan(self, params, rows, tracer, told, made, results)
+        waiting = (tracer._factor - 1) * (waiting + memory_of(results))
+        return Plan(self, params, rows, tracer, told, made, results, waiting)
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, kind in self.kinds.items())
