@@ -40,7 +40,9 @@ impl Plan {
         self.params_within(minimize, u64::MAX)
     }
 
-    /// The same among sets on which keys and ciphertexts take at most the given number of bytes
+    /// The same among sets on which keys and ciphertexts, with products in blocks
+    /// ([`Integers::in_blocks`](everlevel_integers::Integers::in_blocks)) where it does not fit
+    /// otherwise, take at most the given number of bytes
     /// ([`Estimate::memory_bytes`]).
     ///
     /// # Errors
@@ -51,7 +53,12 @@ impl Plan {
         let best = |sets: Vec<Params>| self.best(sets, &plans, minimize, memory_bytes);
         let found = self.refined(best_of_secure(longest, minimize, best)?, &plans)?;
         let params = found.params.clone();
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // Runs are to take no more memory than was allowed.
+        if found.memory_bytes() <= memory_bytes {
+            known.retain(|x| !x.params.same(&params) || x.memory_bytes() <= memory_bytes);
+        }
+        known.push(found);
         Ok(params)
     }
 
@@ -147,7 +154,8 @@ impl Plan {
         let (indexes, top) = (self.index_levels(&params)?, params.chain().top());
         let rehearsal = Rehearsal::new(&params, false)?
             .with_plans(plans.clone())
-            .with_side_by_side(found.side_by_side);
+            .with_side_by_side(found.side_by_side)
+            .with_blocks(found.in_blocks);
         let rehearsed = |origin: Origin, levels: &[Level]| {
             self.rehearsed(&rehearsal.again(), origin, levels, &indexes)
         };
@@ -187,12 +195,26 @@ impl Plan {
         memory_bytes: u64,
     ) -> Result<Estimate, IntegersError> {
         let cost = |x: &Estimate| cost(minimize, x);
-        let rehearse = |rehearsal: &Rehearsal| {
+        let within = |rehearsal: &Rehearsal| {
             let found = self.laid_out(rehearsal, cost)?;
             match found.memory_bytes() <= memory_bytes {
                 true => Ok(found),
                 false => self.refined(found, plans)?.within(memory_bytes),
             }
+        };
+        // In blocks where it takes too much memory otherwise. If it does so even then, the error of
+        // the lesser need is told.
+        let rehearse = |rehearsal: &Rehearsal| match within(rehearsal) {
+            Err(IntegersError::Memory { name, needed, limit }) => {
+                match within(&rehearsal.again().with_blocks(true)) {
+                    Ok(found) => Ok(found),
+                    Err(IntegersError::Memory { needed: less, .. }) => {
+                        Err(IntegersError::Memory { name, needed: needed.min(less), limit })
+                    }
+                    Err(_) => Err(IntegersError::Memory { name, needed, limit }),
+                }
+            }
+            found => found,
         };
         best_estimate(candidates, plans, rehearse, cost)
     }
