@@ -252,6 +252,26 @@ def test_plans_within_memory(fermat):
     assert caught.value.needed == -(-small.memory_bytes // 2**20) > caught.value.limit
 
 
+def test_memory_chooses_blocks(fermat):
+    """Products that take too much memory otherwise hold fewer powers at a time."""
+
+    @everlevel.program
+    def product(x: everlevel.uint16, y: everlevel.uint16):
+        return x * y
+
+    usual = product.plan(rows=4, params=fermat.params)
+    assert not usual.in_blocks and "in blocks" not in str(usual)
+    limit = usual.memory_bytes - usual.working_bytes // 8
+    plan = product.plan(rows=4, params=fermat.params, memory_bytes=limit)
+    assert plan.in_blocks and "products in blocks" in str(plan)
+    assert plan.memory_bytes <= limit and plan.working_bytes < usual.working_bytes
+    assert plan.products > usual.products
+    x, y = np.array([0, 65535, 65535, 777], np.uint16), np.array([9, 65535, 1, 40000], np.uint16)
+    server = plan.server(fermat.client)
+    found = fermat.client.decrypt(plan.run(server, plan.encrypt(fermat.client, x=x, y=y)))
+    assert (found == x.astype(object) * y.astype(object)).all()
+
+
 def test_memory_chooses_the_set():
     """What bootstraps on whole sets takes more memory than on those with fewer used slots."""
 

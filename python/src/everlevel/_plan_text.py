@@ -39,6 +39,7 @@ class Told:
     params: Params
     rows: int
     side_by_side: bool
+    in_blocks: bool
     stages: tuple[Stage, ...]
     seconds: float
     products: int
@@ -62,6 +63,7 @@ def text(plan: Told) -> str:
             f"{plan.products} products, {plan.bootstraps} bootstrappings; about "
             f"{told_seconds(plan.seconds)} on one core"
             + (", digits side by side" if plan.side_by_side else "")
+            + (", products in blocks" if plan.in_blocks else "")
         ),
         (
             f"server keys of {told_bytes(plan.key_bytes)}; {plan.input_ciphertexts} ciphertexts of "

@@ -49,6 +49,8 @@ class Plan(Told):
         self.rows = rows
         #: Whether comparisons of short arrays have all digits in one ciphertext.
         self.side_by_side = tracer._beside
+        #: Whether products are computed in blocks, for less memory.
+        self.in_blocks = tracer._in_blocks
         #: The operations, in the order of the program.
         self.stages: tuple[Stage, ...] = tuple(tracer._stages)
         #: Modeled seconds on one thread.
@@ -149,7 +151,7 @@ class Plan(Told):
         for name, x in arrays.items():
             self._fits(name, x)
         function = self._program._function
-        place = server._of_a_run(self.side_by_side)
+        place = server._of_a_run(self.side_by_side, self.in_blocks)
         given = {name: place.load(x) for name, x in arrays.items()}
         # A server that can compute everything keeps capacity for bootstrapping, which levels of a
         # plan without it do not have.
@@ -200,7 +202,9 @@ class Plan(Told):
         trace = _rust.Trace.of_server(server._compiled)
         if trace is None:
             return
-        tracer = Tracer(self.params, server.can_bootstrap, 1, self.side_by_side, trace)
+        tracer = Tracer(
+            self.params, server.can_bootstrap, 1, self.side_by_side, trace, self.in_blocks
+        )
         pretended = {
             name: EncryptedIntegers._make(
                 [trace.like(block) for block in x._blocks], x.shape, tracer, None, x._runs

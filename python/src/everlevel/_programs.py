@@ -135,7 +135,8 @@ class Program(Function):
         short, with the digits that are compared apart and side by side in one ciphertext. If the
         best of the default sets bootstraps, also with fewer used slots, such as
         ``bgv-65537-n15-s1024``, if the rows fill at most a quarter of them; so it is on those that
-        take too much memory. Without bootstrapping, arguments are planned for the lowest levels at
+        take too much memory. Products are computed in blocks where they take too much otherwise.
+        Without bootstrapping, arguments are planned for the lowest levels at
         which the program takes no more than at the top. It is run a few dozen times for this, on a
         scheme that only counts. ``minimise`` is an older name of ``minimize``.
         """
@@ -186,7 +187,7 @@ class Program(Function):
         )
 
     def _runner(
-        self, params: Params, rows: int, bootstraps: bool, beside: bool
+        self, params: Params, rows: int, bootstraps: bool, beside: bool, in_blocks: bool
     ) -> Callable[..., Plan]:
         """What runs the program once on the scheme that only counts, with arguments at levels by
         name, or at the top, of an origin as ``Trace.input`` has them.
@@ -196,16 +197,19 @@ class Program(Function):
 
         def run(levels: _levels.Levels | None = None, origin: str = "secret") -> Plan:
             own = unused.pop() if unused else trace.again()
-            tracer = Tracer(params, bootstraps, -(-rows // params.slots), beside, own)
+            factor = -(-rows // params.slots)
+            tracer = Tracer(params, bootstraps, factor, beside, own, in_blocks)
             return self._traced(params, rows, tracer, levels or {}, origin)
 
         return run
 
-    def _planned(self, params: Params, rows: int, bootstraps: bool, beside: bool) -> Plan:
+    def _planned(
+        self, params: Params, rows: int, bootstraps: bool, beside: bool, in_blocks: bool
+    ) -> Plan:
         """The plan for arguments at one level, whoever encrypts them: the lowest at which the
         program takes no more than at the top, or the top if the server bootstraps.
         """
-        run = self._runner(params, rows, bootstraps, beside)
+        run = self._runner(params, rows, bootstraps, beside, in_blocks)
         plan = run()
         before, hardest, top = plan, "above", params.levels - 1
         try:
@@ -253,7 +257,7 @@ class Program(Function):
         """
         if not plan._leveled or len(self.kinds) < 2:
             return plan
-        run = self._runner(plan.params, plan.rows, False, plan.side_by_side)
+        run = self._runner(plan.params, plan.rows, False, plan.side_by_side, plan.in_blocks)
         origin = "public" if plan._public else "above"
         levels = {name: x.level for name, x in plan.inputs.items()}
         try:
@@ -304,9 +308,14 @@ class Program(Function):
             layouts = (False, True) if 4 * rows <= given.slots else (False,)
             for bootstraps in (False, True) if given._raw.bootstraps else (False,):
                 found = []
-                for beside in layouts:
+                # In blocks products take less memory, and more time: only if need be.
+                ways = [(beside, in_blocks) for beside in layouts for in_blocks in (False, True)]
+                large: set[bool] = set()
+                for beside, in_blocks in ways:
+                    if in_blocks and beside not in large:
+                        continue
                     try:
-                        plan = self._planned(given, rows, bootstraps, beside)
+                        plan = self._planned(given, rows, bootstraps, beside, in_blocks)
                         found.append(accepted(plan))
                     except Error as error:
                         if error.code not in (
@@ -318,6 +327,8 @@ class Program(Function):
                         ):
                             raise
                         refused.append(error)
+                        if error.code == "integers.memory":
+                            large.add(beside)
                 plans += found
                 if found:
                     break
