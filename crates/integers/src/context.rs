@@ -128,9 +128,9 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         self.side_by_side
     }
 
-    /// Sets whether products of two columns, and squares, are computed in blocks: the powers of half
-    /// of the digits of one factor are in memory, and those of one digit of the other factor at a
-    /// time. For factors of k digits this takes at most 14 k products more, and for 32 bits less
+    /// Sets whether products of two columns, and squares, are computed in blocks: the powers of
+    /// half of the digits of one factor are in memory, and those of one digit of the other factor
+    /// at a time. For factors of k digits this takes at most 14 k products more, and for 32 bits less
     /// than half of the memory. Results are the same.
     #[must_use]
     pub fn in_blocks(self, in_blocks: bool) -> Self {

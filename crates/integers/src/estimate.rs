@@ -235,8 +235,8 @@ impl Estimate {
     /// is computed in between, one operation after the other and each on one thread, with a word
     /// for each residue.
     ///
-    /// What an operation of the scheme takes on its way is additional ([`NoOp::live_bytes`]), and so
-    /// are the tables of bootstrapping and what further threads work on at the same time, each
+    /// What an operation of the scheme takes on its way is additional ([`NoOp::live_bytes`]), and
+    /// so are the tables of bootstrapping and what further threads work on at the same time, each
     /// thread about what one digit takes.
     ///
     /// [`NoOp::live_bytes`]: everlevel_scheme::NoOp::live_bytes

@@ -34,8 +34,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// and 464 relinearizations, at depth 11, 12 and 13, respectively. A product with a truth value
     /// takes one product for each digit.
     ///
-    /// [In blocks](Integers::in_blocks) the powers of one factor are computed twice, and those of
-    /// about a quarter of all digits are held at a time.
+    /// [In blocks](Integers::in_blocks) the powers of one factor are computed twice, and those of a
+    /// quarter of all digits and of one more are held at a time.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126, where only [`Integers::mul_wrapped`] is possible;
