@@ -87,7 +87,7 @@ pub struct Estimate {
     /// Whether the digits of short columns are compared side by side
     /// ([`Integers::side_by_side`](crate::Integers::side_by_side)).
     pub side_by_side: bool,
-    /// Whether products are computed in blocks, for less memory
+    /// Whether products and large tables are computed in blocks, for less memory
     /// ([`Integers::in_blocks`](crate::Integers::in_blocks)).
     pub in_blocks: bool,
     /// The number of times that the program is run: once for each block of entries that fits the

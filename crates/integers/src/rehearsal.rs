@@ -164,7 +164,7 @@ impl Rehearsal {
         Rehearsal { side_by_side, ..self }
     }
 
-    /// Sets whether products are computed as by [`Integers::in_blocks`].
+    /// Sets whether products and large tables are computed as by [`Integers::in_blocks`].
     #[must_use]
     pub fn with_blocks(self, in_blocks: bool) -> Self {
         Rehearsal { in_blocks, ..self }

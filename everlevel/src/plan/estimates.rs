@@ -40,10 +40,9 @@ impl Plan {
         self.params_within(minimize, u64::MAX)
     }
 
-    /// The same among sets on which keys and ciphertexts, with products in blocks
+    /// The same among sets on which keys and ciphertexts, with products and large tables in blocks
     /// ([`Integers::in_blocks`](everlevel_integers::Integers::in_blocks)) where it does not fit
-    /// otherwise, take at most the given number of bytes
-    /// ([`Estimate::memory_bytes`]).
+    /// otherwise, take at most the given number of bytes ([`Estimate::memory_bytes`]).
     ///
     /// # Errors
     /// [`IntegersError::Memory`], with both figures, if there is none.

@@ -28,7 +28,7 @@ pub struct IntegerServer {
     plans: TablePlans,
     /// Whether comparisons of short columns have their digits side by side.
     side_by_side: bool,
-    /// Whether products are computed in blocks, for less memory.
+    /// Whether products and large tables are computed in blocks, for less memory.
     in_blocks: bool,
     /// What operations of one run of a program share; none outside of a program.
     shared: Option<Shared>,

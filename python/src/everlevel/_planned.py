@@ -49,7 +49,7 @@ class Plan(Told):
         self.rows = rows
         #: Whether comparisons of short arrays have all digits in one ciphertext.
         self.side_by_side = tracer._beside
-        #: Whether products are computed in blocks, for less memory.
+        #: Whether products and large tables are computed in blocks, for less memory.
         self.in_blocks = tracer._in_blocks
         #: The operations, in the order of the program.
         self.stages: tuple[Stage, ...] = tuple(tracer._stages)

@@ -135,7 +135,8 @@ class Program(Function):
         short, with the digits that are compared apart and side by side in one ciphertext. If the
         best of the default sets bootstraps, also with fewer used slots, such as
         ``bgv-65537-n15-s1024``, if the rows fill at most a quarter of them; so it is on those that
-        take too much memory. Products are computed in blocks where they take too much otherwise.
+        take too much memory. Products and large tables are computed in blocks where the plan takes
+        too much otherwise.
         Without bootstrapping, arguments are planned for the lowest levels at
         which the program takes no more than at the top. It is run a few dozen times for this, on a
         scheme that only counts. ``minimise`` is an older name of ``minimize``.
@@ -308,7 +309,7 @@ class Program(Function):
             layouts = (False, True) if 4 * rows <= given.slots else (False,)
             for bootstraps in (False, True) if given._raw.bootstraps else (False,):
                 found = []
-                # In blocks products take less memory, and more time: only if need be.
+                # In blocks products and tables take less memory, and more time: only if need be.
                 ways = [(beside, in_blocks) for beside in layouts for in_blocks in (False, True)]
                 large: set[bool] = set()
                 for beside, in_blocks in ways:

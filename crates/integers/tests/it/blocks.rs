@@ -1,9 +1,10 @@
-//! Products in blocks: the same values for less memory.
+//! Products and large tables in blocks: the same values for less memory.
 
 use everlevel_integers::{Counted, Rehearsal, Type};
 use everlevel_scheme::{OptIn, Params};
 
 use crate::common::Bench;
+use crate::wide::values;
 
 /// Integers of a type, with both ends.
 fn spread(kind: Type, n: usize, step: i128) -> Vec<i128> {
@@ -79,5 +80,90 @@ fn blocks_take_less_memory_and_some_products_more() {
         assert!(0 < more && more <= 14 * digits, "{kind:?}: {more}");
         assert_eq!(blocks.key_switches - usual.key_switches, more, "{kind:?}");
         assert_eq!((blocks.refreshes, usual.refreshes), (0, 0));
+    }
+}
+
+/// Values of two digits.
+fn f(v: i128) -> i128 {
+    (v * v * 7919 + 11 * v).rem_euclid(251) - 90
+}
+
+fn table(low: i128, high: i128) -> Vec<i128> {
+    (low..=high).map(f).collect()
+}
+
+/// Every entry of tables of 10 and 12 bits, every 32nd of one of 16 bits; of columns that were
+/// bootstrapped, whose truth values may have to be bootstrapped in between, and of fresh ones.
+#[test]
+fn every_entry_is_that_of_the_table() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let blocks = bench.integers().in_blocks(true);
+    for (low, high) in [(0, 1023), (-2000, 2095), (-32_768, 32_767)] {
+        let kind = Type::ranged(low, high).unwrap();
+        let entries = table(low, high);
+        let step = if high - low > 1 << 12 { 32 } else { 1 };
+        let all: Vec<i128> =
+            (low..=high).step_by(step).map(|v| (v + v / 32 % step as i128).min(high)).collect();
+        for (run, xs) in all.chunks(bench.params.slots()).enumerate() {
+            let x = bench.encrypt(xs, kind);
+            if run == 0 {
+                x.values().for_each(|v| bench.session.refresh_in_place(v).unwrap());
+            }
+            let found = blocks.lookup(&x, &entries).unwrap();
+            let expected: Vec<i128> = xs.iter().map(|x| f(*x)).collect();
+            assert_eq!(bench.decrypt(&found), expected, "{kind}");
+        }
+    }
+}
+
+/// Where the second digit is public there is one block, and where the lowest one is, what is held
+/// are truth values and no products of them.
+#[test]
+fn tables_of_columns_with_public_digits() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let (usual, blocks) = (bench.integers(), bench.integers().in_blocks(true));
+    let xs = values(Type::U16, bench.params.slots() - 5, 8);
+    let x = bench.encrypt(&xs, Type::U16);
+    for mask in [0x0f0f, 0x0ff0, 0x01f3, 0xf0f0] {
+        let masked = usual.bit_and(&x, mask).unwrap();
+        let entries = table(masked.interval().low(), masked.interval().high());
+        let found = blocks.lookup(&masked, &entries).unwrap();
+        let expected: Vec<i128> = xs.iter().map(|x| f(x & mask)).collect();
+        assert_eq!(bench.decrypt(&found), expected, "{mask:#x}");
+    }
+}
+
+/// The memory, the cost and the depth of some tables of one digit each.
+fn cost_of_tables(high: i128, count: i128, in_blocks: bool) -> (u64, Counted, u32) {
+    let params = Params::named("bgv-65537-n15", OptIn::SecureOnly).unwrap();
+    let rehearsal = Rehearsal::new(&params, false).unwrap().with_blocks(in_blocks);
+    let ints = rehearsal.integers().unwrap();
+    let kind = Type::ranged(0, high).unwrap();
+    let x = rehearsal.column(kind, 40, |s, zero| s.encrypt(zero)).unwrap();
+    let tables: Vec<Vec<i128>> =
+        (1..=count).map(|k| (0..=high).map(|v| (v * v * k + v) % 11).collect()).collect();
+    let tables: Vec<&[i128]> = tables.iter().map(Vec::as_slice).collect();
+    let work = || ints.lookup_all(&x, &tables);
+    let (found, counted) = rehearsal.counted(|| rehearsal.alone(work)).unwrap();
+    let depth = found.iter().flat_map(|y| y.values()).map(|v| v.get().meta().depth).max();
+    (rehearsal.working_bytes(), counted, depth.unwrap())
+}
+
+/// Three further blocks take what follows the products of truth values three times more, and each
+/// of these products once.
+#[test]
+fn tables_in_blocks_hold_fewer_products() {
+    for (high, count, products, switches) in
+        [(4095, 1, 16, 1), (4095, 3, 16, 1), (65_535, 1, 272, 17), (65_535, 3, 272, 17)]
+    {
+        let (usual, blocks) =
+            (cost_of_tables(high, count, false), cost_of_tables(high, count, true));
+        let (most, least) = (usual.0, blocks.0);
+        assert!(4 * least < 3 * most, "{high}, {count}: {least} of {most}");
+        let more = |of: fn(&Counted) -> u64| of(&blocks.1) - of(&usual.1);
+        assert_eq!(more(|x| x.products), 3 * products * count as u64, "{high}, {count}");
+        assert_eq!(more(|x| x.key_switches), 3 * switches * count as u64, "{high}, {count}");
+        assert_eq!((blocks.1.refreshes, usual.1.refreshes), (0, 0));
+        assert_eq!(blocks.2, usual.2);
     }
 }
