@@ -172,14 +172,14 @@ impl Plan {
         rehearsal: &Rehearsal,
         cost: impl Fn(&Estimate) -> f64,
     ) -> Result<Estimate, IntegersError> {
-        let apart = self.leveled(rehearsal);
         // Side by side in a row, half of the slots, there is room for two digits at least.
         let slots = rehearsal.params().slots();
         if self.inputs.iter().all(|x| 4 * x.length > slots) {
-            return apart;
+            return self.leveled(rehearsal);
         }
-        let beside = self.leveled(&rehearsal.again().with_side_by_side(true));
-        match (apart, beside) {
+        // At the same time: each is rehearsed on one thread.
+        let other = rehearsal.again().with_side_by_side(true);
+        match rayon::join(|| self.leveled(rehearsal), || self.leveled(&other)) {
             (Ok(apart), Ok(beside)) if cost(&beside) < cost(&apart) => Ok(beside),
             (Err(_), Ok(beside)) => Ok(beside),
             (apart, _) => apart,
