@@ -259,7 +259,9 @@ def test_plans_within_memory(fermat):
         return least.plan(rows=rows, params=fermat.params, **how)
 
     fast, small = planned(), planned(minimize="memory")
-    assert fast.memory_bytes == 2 * fast.key_bytes + fast.input_bytes + fast.result_bytes
+    assert fast.memory_bytes == 2 * fast.key_bytes + fast.working_bytes
+    # Arguments and results are there at the end, and more before that; with a word for a residue.
+    assert fast.working_bytes > fast.input_bytes + fast.result_bytes
     # Half of each key as a seed.
     seeded = planned(seeded_keys=True)
     assert (seeded.key_bytes, seeded.seconds) == (fast.key_bytes, fast.seconds)
@@ -273,17 +275,41 @@ def test_plans_within_memory(fermat):
     # Digits of the minimum, and a sum; at lower levels than the arguments.
     assert fast.result_ciphertexts > 1 and 0 < fast.result_bytes < fast.input_bytes
     many = planned(rows=5_000)
-    assert many.result_ciphertexts == 3 * planned(rows=2_000).result_ciphertexts
+    one = planned(rows=2_000)
+    assert many.result_ciphertexts == 3 * one.result_ciphertexts
+    # Other blocks wait for their turn.
+    assert many.working_bytes > one.working_bytes + 2 * (one.input_bytes + one.result_bytes)
     assert "of memory" in str(fast) and "of memory" in repr(fast) and "of results" in str(fast)
-    # Side by side it takes more keys, and less time.
-    assert small.memory_bytes < fast.memory_bytes
+    # Side by side it takes more keys, fewer ciphertexts, and less time.
+    assert small.memory_bytes <= fast.memory_bytes
     assert planned(memory_bytes=fast.memory_bytes).memory_bytes <= fast.memory_bytes
-    fewer = planned(memory_bytes=fast.memory_bytes - 1)
-    assert small.memory_bytes <= fewer.memory_bytes < fast.memory_bytes
+    if small.memory_bytes < fast.memory_bytes:
+        fewer = planned(memory_bytes=fast.memory_bytes - 1)
+        assert small.memory_bytes <= fewer.memory_bytes < fast.memory_bytes
     with pytest.raises(everlevel.ParameterError, match="at most .* MiB") as caught:
         planned(memory_bytes=small.memory_bytes - 1)
     assert caught.value.code == "integers.memory"
     assert caught.value.needed == -(-small.memory_bytes // 2**20) > caught.value.limit
+
+
+def test_memory_chooses_blocks(fermat):
+    """Products that take too much memory otherwise hold fewer powers at a time."""
+
+    @everlevel.program
+    def product(x: everlevel.uint16, y: everlevel.uint16):
+        return x * y
+
+    usual = product.plan(rows=4, params=fermat.params)
+    assert not usual.in_blocks and "in blocks" not in str(usual)
+    limit = usual.memory_bytes - usual.working_bytes // 8
+    plan = product.plan(rows=4, params=fermat.params, memory_bytes=limit)
+    assert plan.in_blocks and "products in blocks" in str(plan)
+    assert plan.memory_bytes <= limit and plan.working_bytes < usual.working_bytes
+    assert plan.products > usual.products
+    x, y = np.array([0, 65535, 65535, 777], np.uint16), np.array([9, 65535, 1, 40000], np.uint16)
+    server = plan.server(fermat.client)
+    found = fermat.client.decrypt(plan.run(server, plan.encrypt(fermat.client, x=x, y=y)))
+    assert (found == x.astype(object) * y.astype(object)).all()
 
 
 def test_memory_chooses_the_set():

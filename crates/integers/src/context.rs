@@ -70,6 +70,8 @@ pub struct Integers<'a, S: IntegerScheme> {
     pub(crate) observer: Option<WindowObserver<S>>,
     /// Whether the digits of short columns are compared side by side, in one ciphertext.
     side_by_side: bool,
+    /// Whether products and large tables take less memory, and more products of ciphertexts.
+    in_blocks: bool,
 }
 
 impl<'a, S: IntegerScheme> Integers<'a, S> {
@@ -102,6 +104,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
             refreshed: Mutex::default(),
             observer: None,
             side_by_side: false,
+            in_blocks: false,
         })
     }
 
@@ -123,6 +126,25 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
 
     pub(crate) fn is_side_by_side(&self) -> bool {
         self.side_by_side
+    }
+
+    /// Sets whether products of two columns, squares and tables of more than 256 entries are
+    /// computed in blocks, for less memory. Results are the same.
+    ///
+    /// Of products the powers of half of the digits of one factor are in memory, and those of one
+    /// digit of the other factor at a time. For factors of k digits this takes at most 14 k
+    /// products more, and for 32 bits less than half of the memory.
+    ///
+    /// Of tables a quarter of the products of the truth values of two digits is in memory at a
+    /// time. This takes for each digit of the results 48 products and 3 relinearizations more for
+    /// up to 4,096 entries, and 816 products and 51 relinearizations more for up to 65,536.
+    #[must_use]
+    pub fn in_blocks(self, in_blocks: bool) -> Self {
+        Integers { in_blocks, ..self }
+    }
+
+    pub(crate) fn is_in_blocks(&self) -> bool {
+        self.in_blocks
     }
 
     /// Uses an existing cache of plans.

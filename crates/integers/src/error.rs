@@ -116,8 +116,8 @@ pub enum IntegersError {
     },
     /// A planned program would take more memory than allowed.
     #[error(
-        "{name}: keys, arguments and results of {needed} MiB: expected at most {limit} MiB; plan \
-         for fewer entries and run the plan on one part after the other, or allow more"
+        "{name}: keys and ciphertexts of {needed} MiB: expected at most {limit} MiB; plan for \
+         fewer entries and run the plan on one part after the other, or allow more"
     )]
     Memory {
         /// The parameter set.

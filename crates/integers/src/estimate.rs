@@ -1,23 +1,20 @@
 //! The cost of a program on a parameter set, and the set on which it costs least.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use everlevel_circuit::Value;
 use everlevel_circuit::expression::Program;
-use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::noop::{NoOpCiphertext, memory_of_ciphertext};
 use everlevel_scheme::{KeyPlan, Level, Params};
 
 use crate::column::{BASE, Column};
 use crate::context::TablePlans;
+use crate::counted::Counted;
 use crate::error::IntegersError;
 use crate::interval::Interval;
 use crate::parts::Encrypted;
 use crate::program::ProgramError;
-use crate::rehearsal::{Counted, Rehearsal, ciphertext_bytes};
-
-/// The most arguments whose levels are printed one by one.
-const LISTED: usize = 8;
+use crate::rehearsal::{Rehearsal, ciphertext_bytes};
 
 /// An argument of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,19 +31,23 @@ pub struct EstimatedInput {
     pub ciphertexts: u64,
     /// Their size in bytes; it is half of that if they are encrypted with the secret key.
     pub bytes: u64,
+    /// Their memory in bytes, with a word for each residue.
+    pub memory_bytes: u64,
 }
 
 impl EstimatedInput {
     /// An argument of this name as it is when the program begins, in one block.
     pub fn of(params: &Params, name: impl Into<String>, x: &Column<NoOpCiphertext>) -> Self {
         let level = |x: &Value<NoOpCiphertext>| x.get().meta().level;
-        let (ciphertexts, bytes) = size(params, x.values().chain(x.index_values()));
+        let Size { ciphertexts, bytes, memory } =
+            Size::of(params, x.values().chain(x.index_values()));
         EstimatedInput {
             name: name.into(),
             level: x.values().map(level).max(),
             index_level: x.index_values().map(level).max(),
             ciphertexts,
             bytes,
+            memory_bytes: memory,
         }
     }
 }
@@ -86,6 +87,9 @@ pub struct Estimate {
     /// Whether the digits of short columns are compared side by side
     /// ([`Integers::side_by_side`](crate::Integers::side_by_side)).
     pub side_by_side: bool,
+    /// Whether products and large tables are computed in blocks, for less memory
+    /// ([`Integers::in_blocks`](crate::Integers::in_blocks)).
+    pub in_blocks: bool,
     /// The number of times that the program is run: once for each block of entries that fits the
     /// slots of a ciphertext.
     pub blocks: u64,
@@ -105,21 +109,36 @@ pub struct Estimate {
     pub result_ciphertexts: u64,
     /// Their size in bytes.
     pub result_bytes: u64,
+    /// The memory of ciphertexts while it computes ([`Estimate::working_bytes`]).
+    working: u64,
 }
 
-/// Ciphertexts and bytes.
-fn size<'a>(
-    params: &Params,
-    values: impl Iterator<Item = &'a Value<NoOpCiphertext>>,
-) -> (u64, u64) {
-    values.fold((0, 0), |(count, bytes), x| {
-        (count + 1, bytes + ciphertext_bytes(params, x.get().meta().level))
-    })
+/// Ciphertexts, their bytes in files, and those in memory.
+#[derive(Default)]
+struct Size {
+    ciphertexts: u64,
+    bytes: u64,
+    memory: u64,
+}
+
+impl Size {
+    fn of<'a>(params: &Params, values: impl Iterator<Item = &'a Value<NoOpCiphertext>>) -> Self {
+        values.fold(Size::default(), |size, x| {
+            let level = x.get().meta().level;
+            Size {
+                ciphertexts: size.ciphertexts + 1,
+                bytes: size.bytes + ciphertext_bytes(params, level),
+                memory: size.memory + memory_of_ciphertext(params, level),
+            }
+        })
+    }
 }
 
 impl Estimate {
     /// The estimate for work that was rehearsed, from its arguments before the work, and its steps
-    /// and results on one of `blocks` blocks.
+    /// and results on one of `blocks` blocks. The memory that it worked in is that of the rehearsal
+    /// until now, and of the arguments and results of all other blocks; it should have been done
+    /// [`alone`](Rehearsal::alone).
     pub fn new(
         rehearsal: &Rehearsal,
         blocks: u64,
@@ -128,12 +147,15 @@ impl Estimate {
         results: &[Encrypted<NoOpCiphertext>],
     ) -> Self {
         let params = rehearsal.params();
-        let (result_ciphertexts, result_bytes) =
-            size(params, results.iter().flat_map(Encrypted::values));
+        let found = Size::of(params, results.iter().flat_map(Encrypted::values));
+        // Columns of other blocks wait for their turn, or are done.
+        let given = inputs.iter().fold(0u64, |sum, x| sum.saturating_add(x.memory_bytes));
+        let waiting = given.saturating_add(found.memory).saturating_mul(blocks.saturating_sub(1));
         let step = |step: EstimatedStep| EstimatedStep { counted: step.counted * blocks, ..step };
         let input = |x: EstimatedInput| EstimatedInput {
             ciphertexts: x.ciphertexts.saturating_mul(blocks),
             bytes: x.bytes.saturating_mul(blocks),
+            memory_bytes: x.memory_bytes.saturating_mul(blocks),
             ..x
         };
         let inputs: Vec<EstimatedInput> = inputs.into_iter().map(input).collect();
@@ -145,6 +167,7 @@ impl Estimate {
             params: params.clone(),
             bootstraps: rehearsal.session().can_bootstrap(),
             side_by_side: rehearsal.is_side_by_side(),
+            in_blocks: rehearsal.is_in_blocks(),
             blocks,
             steps: steps.into_iter().map(step).collect(),
             keys: rehearsal.keys(),
@@ -152,8 +175,9 @@ impl Estimate {
             inputs,
             input_ciphertexts,
             input_bytes,
-            result_ciphertexts: result_ciphertexts.saturating_mul(blocks),
-            result_bytes: result_bytes.saturating_mul(blocks),
+            result_ciphertexts: found.ciphertexts.saturating_mul(blocks),
+            result_bytes: found.bytes.saturating_mul(blocks),
+            working: rehearsal.working_bytes().saturating_add(waiting),
         }
     }
 
@@ -172,9 +196,16 @@ impl Estimate {
         let given = inputs.iter().map(|(name, x)| EstimatedInput::of(params, name, x)).collect();
         let ints = rehearsal.integers().map_err(|error| ProgramError { column: 1, error })?;
         let mut after = vec![rehearsal.spent()];
+        rehearsal.forget_working_bytes();
+        // Bootstrapping in place leaves them, as they are somebody else's.
+        let given_values = inputs.values().flat_map(|x| x.values().chain(x.index_values()));
+        let kept: Vec<_> = given_values.map(Value::get).collect();
         // One statement after the other, for the cost of each.
-        let count = &mut |_| after.push(rehearsal.spent());
-        let found = ints.run_within(1, program, inputs, tables, count)?;
+        let found = rehearsal.alone(|| {
+            let count = &mut |_| after.push(rehearsal.spent());
+            ints.run_within(1, program, inputs, tables, count)
+        })?;
+        drop(kept);
         let taken = after.windows(2).map(|w| w[1] - w[0]);
         let step = |(statement, counted): (&everlevel_circuit::expression::Statement, _)| {
             let name = statement.name.clone();
@@ -200,15 +231,27 @@ impl Estimate {
         self.keys.seeded_bytes(&self.params)
     }
 
-    /// The memory of keys, arguments and results, in bytes. The working memory of tables and
-    /// bootstrapping is additional.
+    /// The most memory that ciphertexts take at a time, in bytes: arguments, results and all that
+    /// is computed in between, one operation after the other and each on one thread, with a word
+    /// for each residue.
+    ///
+    /// What an operation of the scheme takes on its way is additional ([`NoOp::live_bytes`]), and
+    /// so are the tables of bootstrapping and what further threads work on at the same time, each
+    /// thread about what one digit takes.
+    ///
+    /// [`NoOp::live_bytes`]: everlevel_scheme::NoOp::live_bytes
+    pub fn working_bytes(&self) -> u64 {
+        self.working
+    }
+
+    /// The memory of keys and of ciphertexts ([`Estimate::working_bytes`]), in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let keys = if self.seeded_keys {
             self.keys.seeded_bytes(&self.params)
         } else {
             self.keys.memory_bytes(&self.params)
         };
-        keys.saturating_add(self.input_bytes).saturating_add(self.result_bytes)
+        keys.saturating_add(self.working)
     }
 
     /// The same estimate for keys whose uniform halves are seeds in memory, or not
@@ -275,83 +318,4 @@ pub fn best_estimate(
             problem: "there is no set to plan for",
         })
     })
-}
-
-fn seconds(seconds: f64) -> String {
-    if seconds < 60.0 { format!("{seconds:.2} s") } else { format!("{:.0} min", seconds / 60.0) }
-}
-
-fn mebibytes(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
-}
-
-/// The levels of the arguments: of few of them one by one, with their sizes.
-fn levels(inputs: &[EstimatedInput]) -> String {
-    let known: Vec<(&EstimatedInput, Level)> =
-        inputs.iter().filter_map(|x| Some((x, x.level?))).collect();
-    if known.len() > LISTED {
-        let all = || known.iter().map(|(_, level)| level.0);
-        let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
-        return if least == most { format!("all {least}") } else { format!("{least} to {most}") };
-    }
-    let one = |(x, level): &(&EstimatedInput, Level)| {
-        let index = x.index_level.map_or(String::new(), |level| format!(", its index {level}"));
-        format!("{} {level}{index} ({})", x.name, mebibytes(x.bytes))
-    };
-    known.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// Prints a line for the whole program, one for the levels of its arguments, and one for each step.
-impl fmt::Display for Estimate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counted { products, key_switches, refreshes, seconds: s } = self.total();
-        let layout = if self.side_by_side { ", digits side by side" } else { "" };
-        let bootstraps = if self.bootstraps { "bootstrapping" } else { "without bootstrapping" };
-        writeln!(
-            f,
-            "{}, {bootstraps}{layout}: {products} products, {key_switches} key switches, \
-             {refreshes} refreshes, about {} on one core",
-            self.params.name(),
-            seconds(s)
-        )?;
-        writeln!(
-            f,
-            "keys {}, arguments {} in {} ciphertexts, results {} in {}; {} of memory and what is \
-             needed while it computes",
-            mebibytes(self.key_bytes()),
-            mebibytes(self.input_bytes),
-            self.input_ciphertexts,
-            mebibytes(self.result_bytes),
-            self.result_ciphertexts,
-            mebibytes(self.memory_bytes())
-        )?;
-        if self.inputs.iter().any(|x| x.level.is_some()) {
-            let top = self.params.chain().top();
-            writeln!(f, "levels of the arguments, of 0 to {top}: {}", levels(&self.inputs))?;
-        }
-        if self.seeded_keys {
-            writeln!(
-                f,
-                "halves of the keys stay seeds in memory: the times are those of expanded keys, \
-                 and it takes longer"
-            )?;
-        }
-        write!(
-            f,
-            "{:14}{:>28}{:>10}{:>10}{:>11}{:>10}",
-            "step", "values", "products", "switches", "refreshes", "time"
-        )?;
-        for step in &self.steps {
-            let values =
-                step.interval.map_or(String::new(), |i| format!("{} to {}", i.low(), i.high()));
-            let Counted { products, key_switches, refreshes, seconds: s } = step.counted;
-            let time = seconds(s);
-            write!(
-                f,
-                "\n{:14}{values:>28}{products:>10}{key_switches:>10}{refreshes:>11}{time:>10}",
-                step.name
-            )?;
-        }
-        Ok(())
-    }
 }

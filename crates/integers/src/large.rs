@@ -1,6 +1,10 @@
 //! Functions of three and four digits. Truth values state which value each digit has; those of the
 //! two lowest digits are multiplied, and sums of these products are multiplied by those of the
 //! other digits.
+//!
+//! In blocks only some of these products are in memory at a time. A function is the sum of its
+//! parts by the values of the second digit: each product of truth values is computed once, used for
+//! its part of all functions, and dropped. What the further digits take is computed for each block.
 
 use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
 use everlevel_circuit::{CircuitError, Value};
@@ -10,11 +14,15 @@ use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::stage::Stage;
 
-/// The values that a digit, or a few digits, can have, each with the node of the truth value that
-/// says whether they have it; `None` if there is only one value.
-type Choices = Vec<(i64, Option<NodeId>)>;
+/// In how many blocks the values of the second digit are taken where memory is to be saved.
+const BLOCKS: usize = 4;
+
+/// A value that a digit, or a few digits, can have, with the node of the truth value that says
+/// whether they have it; `None` if there is only one value.
+type Choice = (i64, Option<NodeId>);
 
 /// A function of some digits: the same integer everywhere, or a node.
+#[derive(Clone, Copy)]
 enum Part {
     Constant(i64),
     Node(NodeId),
@@ -23,12 +31,43 @@ enum Part {
 /// The circuit of functions of digits, from the truth values of all of them.
 struct Functions<'a> {
     builder: CircuitBuilder,
-    /// Of the two lowest digits together, then of each further one.
-    choices: Vec<Choices>,
+    /// Of the two lowest digits together, in one block, then of each further one.
+    choices: Vec<Vec<Choice>>,
     entry: &'a (dyn Fn(usize, i64) -> i64 + Sync),
 }
 
 impl Functions<'_> {
+    /// Begins a block: the products of the truth values of the lowest digit with those of
+    /// some values of the second one.
+    fn choose(&mut self, next: &[Choice], lowest: &[Choice]) -> Result<(), CircuitError> {
+        let mut both = Vec::with_capacity(next.len() * lowest.len());
+        for (a, x) in next {
+            for (b, y) in lowest {
+                let node = match (x, y) {
+                    (Some(x), Some(y)) => Some(self.builder.mul(*x, *y)?),
+                    (one, other) => one.or(*other),
+                };
+                both.push((a + b, node));
+            }
+        }
+        self.choices[0] = both;
+        Ok(())
+    }
+
+    /// The sum of two parts.
+    fn sum(&mut self, a: Part, b: Part) -> Result<Part, CircuitError> {
+        Ok(match (a, b) {
+            (Part::Constant(a), Part::Constant(b)) => Part::Constant(a + b),
+            (Part::Constant(0), x) | (x, Part::Constant(0)) => x,
+            (Part::Constant(c), Part::Node(x)) | (Part::Node(x), Part::Constant(c)) => {
+                Part::Node(self.builder.add_scalar(x, c)?)
+            }
+            (Part::Node(x), Part::Node(y)) => {
+                Part::Node(self.builder.combine(vec![], vec![(x, 1), (y, 1)], 0)?)
+            }
+        })
+    }
+
     /// A function where the digits above the first `levels` choices make up `base`.
     fn part(&mut self, function: usize, levels: usize, base: i64) -> Result<Part, CircuitError> {
         let (mut pairs, mut terms) = (Vec::new(), Vec::new());
@@ -54,7 +93,9 @@ impl Functions<'_> {
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Functions of Σ 16^i d_i, given by their entries, for three or four digits. The truth values
     /// of all digits have depth 4, and what follows 2 or 3; the truth values are bootstrapped in
-    /// between if necessary.
+    /// between if necessary. In blocks each block but one takes as many products again as further
+    /// digits take: 16 for each function of three digits and 272 for each of four, and 1 and 17
+    /// relinearizations.
     pub(crate) fn look_up_digits(
         &self,
         digits: &[Digit<S::Ciphertext>],
@@ -75,23 +116,21 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let chosen = |v: i64| (v << (4 * i), varies(d).then(|| builder.input(1)));
             (d.low..=d.high).map(chosen).collect()
         });
-        let mut choices: Vec<Choices> = choices.collect();
+        let mut choices: Vec<Vec<Choice>> = choices.collect();
         let [lowest, next] = [0, 1].map(|i| std::mem::take(&mut choices[i]));
         choices.remove(0);
-        for (a, x) in &next {
-            for (b, y) in &lowest {
-                let both = match (x, y) {
-                    (Some(x), Some(y)) => Some(builder.mul(*x, *y)?),
-                    (one, other) => one.or(*other),
-                };
-                choices[0].push((a + b, both));
-            }
-        }
         let levels = choices.len();
         let mut circuit = Functions { builder, choices, entry };
-        let mut parts = Vec::with_capacity(functions);
-        for function in 0..functions {
-            parts.push(circuit.part(function, levels, 0)?);
+        let mut parts = vec![Part::Constant(0); functions];
+        // What a block holds is dropped before the next one: a circuit runs in the order in which
+        // it is built.
+        let blocks = if self.is_in_blocks() { BLOCKS } else { 1 };
+        for block in next.chunks(next.len().div_ceil(blocks).max(1)) {
+            circuit.choose(block, &lowest)?;
+            for (function, sum) in parts.iter_mut().enumerate() {
+                let part = circuit.part(function, levels, 0)?;
+                *sum = circuit.sum(*sum, part)?;
+            }
         }
         let outputs: Vec<NodeId> = parts
             .iter()

@@ -29,7 +29,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// results, depth 5; for up to 4,096 entries 325 products and 16 for each digit of the results,
     /// depth 6; for up to 65,536 entries 348 products and 272 for each digit, depth 7, and a
     /// multiple of a ciphertext for each entry and each digit of the results. Carries of x are
-    /// computed first.
+    /// computed first. [In blocks](Integers::in_blocks) tables of more than 256 entries take less
+    /// memory, and more products.
     ///
     /// If x has an index ([`Column::has_index`]), up to 16 entries take no product; up to 256 take
     /// 15 products and a relinearization for each digit of the results, depth 1; up to 4,096 take

@@ -6,6 +6,7 @@ use everlevel_scheme::NextUse;
 
 use crate::align::fitted;
 use crate::bilinear::{Sum, Variable, coefficients, terms};
+use crate::blocks::{Blocks, Wanted};
 use crate::column::{BASE, Column, Digit, Operand};
 use crate::columns::Columns;
 use crate::context::{IntegerScheme, Integers};
@@ -32,6 +33,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// points (k = 16). For 8, 16 and 32 bits these are 164, 540 and 1,850 products with 80, 198
     /// and 464 relinearizations, at depth 11, 12 and 13, respectively. A product with a truth value
     /// takes one product for each digit.
+    ///
+    /// [In blocks](Integers::in_blocks) the powers of one factor are computed twice, and those of a
+    /// quarter of all digits and of one more are held at a time.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126, where only [`Integers::mul_wrapped`] is possible;
@@ -256,11 +260,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
             _ => inputs.into_iter().map(|x| Variable::with_fourth(x, builder.input(1))).collect(),
         };
         let mut digits = Vec::with_capacity(columns.sums.len());
-        let (mut places, mut sums) = (Vec::new(), Vec::new());
+        let (mut places, mut sums, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
         for column in &columns.sums {
             let mut digit = Digit::public(column.constant);
             let mut sum = Sum::default();
             sum.add_constant(column.constant);
+            let mut own = Wanted::default();
+            own.add_constant(column.constant);
             for (input, entries) in &column.alone {
                 let input = *input;
                 let of = columns.inputs[input];
@@ -270,6 +276,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 let residues: Vec<u64> = entries.iter().map(|v| t.reduce_i64(*v)).collect();
                 let (terms, constant) = terms(t, &coefficients(t, of.low, &residues)?);
                 sum.add(&mut builder, &mut variables[input], (&terms, constant))?;
+                own.add(input, (&terms, constant));
             }
             for (inputs, part) in &column.pairs {
                 let (a, b) = (columns.inputs[inputs.0], columns.inputs[inputs.1]);
@@ -277,10 +284,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 digit.high += part.high;
                 digit.pad += (part.f)(part.factor * a.pad * b.pad);
                 sum.add_pair(&mut builder, &mut variables, *inputs, &part.form)?;
+                own.add_pair(*inputs, &part.form);
             }
             if !sum.is_constant() {
                 places.push(digits.len());
                 sums.push(sum);
+                wanted.push(own);
             }
             digits.push(digit);
         }
@@ -289,13 +298,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         if sums.is_empty() {
             return Ok(digits);
         }
-        let sums = Sums::new(builder, t, sums)?;
+        let in_blocks = self.is_in_blocks() && wanted.iter().any(Wanted::has_pairs);
         let empty = || CircuitError::Empty { what: "a digit of a product" };
         let values = columns.inputs.iter().map(|d| d.cipher.as_ref().ok_or_else(empty));
         let mut values = values.collect::<Result<Vec<_>, _>>()?;
         values.extend(fourths);
         let windows: Vec<_> = columns.inputs.iter().map(|d| (d.low, d.high)).collect();
-        let found = self.staged(&values, &Stage::Sums(&sums), &windows)?;
+        let found = if in_blocks {
+            let blocks = Blocks::new(t, columns.inputs.len(), !fourths.is_empty(), wanted)?;
+            self.staged(&values, &Stage::Blocks(&blocks), &windows)?
+        } else {
+            self.staged(&values, &Stage::Sums(&Sums::new(builder, t, sums)?), &windows)?
+        };
         for (place, cipher) in places.into_iter().zip(found) {
             digits[place].cipher = cipher.map(|c| self.session().share(c));
         }

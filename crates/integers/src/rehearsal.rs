@@ -1,7 +1,5 @@
 //! Rehearsals: work is counted on the no-op scheme before it is done.
 
-use std::iter::Sum;
-use std::ops::{Mul, Sub};
 use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, TimeModel};
@@ -11,64 +9,13 @@ use everlevel_scheme::{
     Arithmetic, Cost, KeyPlan, Level, Meta, NoOp, Params, Plaintext, SchemeError,
 };
 
+use crate::alone::alone;
 use crate::column::Column;
 use crate::context::{IntegerScheme, Integers, TablePlans};
+use crate::counted::Counted;
 use crate::encode::Encoded;
 use crate::error::IntegersError;
 use crate::types::Type;
-
-/// The cost of some work.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Counted {
-    /// Products of ciphertexts, those in bootstrappings included.
-    pub products: u64,
-    /// Key switches: relinearizations and rotations.
-    pub key_switches: u64,
-    /// Bootstrappings.
-    pub refreshes: u64,
-    /// Seconds on one thread, by the model of a typical core.
-    pub seconds: f64,
-}
-
-impl Sum for Counted {
-    fn sum<I: Iterator<Item = Counted>>(counts: I) -> Self {
-        counts.fold(Counted::default(), |a, b| Counted {
-            products: a.products + b.products,
-            key_switches: a.key_switches + b.key_switches,
-            refreshes: a.refreshes + b.refreshes,
-            seconds: a.seconds + b.seconds,
-        })
-    }
-}
-
-/// The difference of two counts: the work in between.
-impl Sub for Counted {
-    type Output = Counted;
-
-    fn sub(self, earlier: Counted) -> Counted {
-        Counted {
-            products: self.products - earlier.products,
-            key_switches: self.key_switches - earlier.key_switches,
-            refreshes: self.refreshes - earlier.refreshes,
-            seconds: self.seconds - earlier.seconds,
-        }
-    }
-}
-
-/// The same work a number of times.
-impl Mul<u64> for Counted {
-    type Output = Counted;
-
-    fn mul(self, times: u64) -> Counted {
-        Counted {
-            products: self.products.saturating_mul(times),
-            key_switches: self.key_switches.saturating_mul(times),
-            refreshes: self.refreshes.saturating_mul(times),
-            seconds: self.seconds * times as f64,
-        }
-    }
-}
 
 /// The size in bytes of a ciphertext at a level, with both of its components stored.
 pub fn ciphertext_bytes(params: &Params, level: Level) -> u64 {
@@ -132,8 +79,11 @@ pub struct Rehearsal {
     session: Session<NoOp>,
     /// The keys with which the bootstrapper was prepared: the thin mode rehearses its beginning.
     prepared: KeyPlan,
+    /// The ciphertexts that the bootstrapper keeps, in bytes.
+    resident: u64,
     plans: TablePlans,
     side_by_side: bool,
+    in_blocks: bool,
 }
 
 impl Rehearsal {
@@ -149,7 +99,17 @@ impl Rehearsal {
 
     fn of(params: &Params, session: Session<NoOp>) -> Self {
         let (plans, prepared) = (TablePlans::default(), session.scheme().key_plan());
-        Rehearsal { params: params.clone(), session, prepared, plans, side_by_side: false }
+        let resident = session.scheme().live_bytes();
+        session.scheme().forget_peak();
+        Rehearsal {
+            params: params.clone(),
+            session,
+            prepared,
+            resident,
+            plans,
+            side_by_side: false,
+            in_blocks: false,
+        }
     }
 
     /// A rehearsal on a no-op scheme, for example one that has some keys and no others
@@ -174,7 +134,8 @@ impl Rehearsal {
     pub(crate) fn alike<S: IntegerScheme>(ints: &Integers<'_, S>) -> Result<Self, IntegersError> {
         let plan = ints.session().bootstrapper().map(|found| found.plan().clone());
         let (plans, side_by_side) = (ints.plans(), ints.is_side_by_side());
-        Ok(Rehearsal { plans, side_by_side, ..Self::on(NoOp::blank(ints.params()), plan)? })
+        let (in_blocks, new) = (ints.is_in_blocks(), Self::on(NoOp::blank(ints.params()), plan)?);
+        Ok(Rehearsal { plans, side_by_side, in_blocks, ..new })
     }
 
     /// Another rehearsal of the same kind, with all keys, whose counts begin at 0. It bootstraps
@@ -190,8 +151,10 @@ impl Rehearsal {
             params: self.params.clone(),
             session,
             prepared: self.prepared.clone(),
+            resident: 0,
             plans: self.plans.clone(),
             side_by_side: self.side_by_side,
+            in_blocks: self.in_blocks,
         }
     }
 
@@ -199,6 +162,12 @@ impl Rehearsal {
     #[must_use]
     pub fn with_side_by_side(self, side_by_side: bool) -> Self {
         Rehearsal { side_by_side, ..self }
+    }
+
+    /// Sets whether products and large tables are computed as by [`Integers::in_blocks`].
+    #[must_use]
+    pub fn with_blocks(self, in_blocks: bool) -> Self {
+        Rehearsal { in_blocks, ..self }
     }
 
     /// Plans tables with this cache, which rehearsals on any parameter sets may share.
@@ -209,6 +178,10 @@ impl Rehearsal {
 
     pub(crate) fn is_side_by_side(&self) -> bool {
         self.side_by_side
+    }
+
+    pub(crate) fn is_in_blocks(&self) -> bool {
+        self.in_blocks
     }
 
     /// The parameter set.
@@ -227,7 +200,7 @@ impl Rehearsal {
     /// [`IntegersError::Set`] for a set whose plaintext modulus is not a prime of at least 257.
     pub fn integers(&self) -> Result<Integers<'_, NoOp>, IntegersError> {
         let ints = Integers::new(&self.session, &self.params)?.with_plans(self.plans.clone());
-        Ok(ints.side_by_side(self.side_by_side))
+        Ok(ints.side_by_side(self.side_by_side).in_blocks(self.in_blocks))
     }
 
     /// A column as it is when it was just encrypted by `encrypt`.
@@ -352,6 +325,25 @@ impl Rehearsal {
         let before = self.so_far();
         let found = work()?;
         Ok((found, self.so_far() - before))
+    }
+
+    /// The result of `work`, done on one thread, so that [`Rehearsal::working_bytes`] does not
+    /// depend on the number of threads.
+    pub fn alone<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        alone(work)
+    }
+
+    /// The most memory in bytes that ciphertexts of this rehearsal took at a time, those of
+    /// arguments and results included: in the real scheme, with a word for each residue
+    /// ([`NoOp::live_bytes`] says what is not counted). For work that is not done
+    /// [`alone`](Rehearsal::alone) it is that of as many threads as there are.
+    pub fn working_bytes(&self) -> u64 {
+        self.session.scheme().peak_bytes().saturating_sub(self.resident)
+    }
+
+    /// Lets [`Rehearsal::working_bytes`] begin with the ciphertexts that are there now.
+    pub fn forget_working_bytes(&self) {
+        self.session.scheme().forget_peak();
     }
 
     /// The keys that all the work needed.

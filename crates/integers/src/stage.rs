@@ -4,6 +4,7 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::straight_line::Circuit;
 use everlevel_scheme::{ExactScheme, NextUse};
 
+use crate::blocks::Blocks;
 use crate::plan::TablePlan;
 use crate::together::Sums;
 
@@ -15,6 +16,8 @@ pub(crate) enum Stage<'a> {
     Circuit(&'a Circuit),
     /// Sums of products with shared operands.
     Sums(&'a Sums),
+    /// Such sums for less memory.
+    Blocks(&'a Blocks),
 }
 
 impl Stage<'_> {
@@ -22,7 +25,7 @@ impl Stage<'_> {
     pub(crate) fn ways(&self) -> usize {
         match self {
             Stage::Table(plan) => plan.ways(),
-            Stage::Circuit(_) | Stage::Sums(_) => 1,
+            Stage::Circuit(_) | Stage::Sums(_) | Stage::Blocks(_) => 1,
         }
     }
 
@@ -31,6 +34,7 @@ impl Stage<'_> {
             Stage::Table(plan) => plan.costs().depth,
             Stage::Circuit(circuit) => circuit.costs().depth,
             Stage::Sums(sums) => sums.depth(),
+            Stage::Blocks(blocks) => blocks.depth(),
         }
     }
 
@@ -50,6 +54,9 @@ impl Stage<'_> {
                 Ok(circuit.run(scheme, inputs, NextUse::Keep)?.into_iter().map(Some).collect())
             }
             (Stage::Sums(sums), _) => Ok(sums.run(scheme, inputs)?.into_iter().map(Some).collect()),
+            (Stage::Blocks(blocks), _) => {
+                Ok(blocks.run(scheme, inputs)?.into_iter().map(Some).collect())
+            }
         }
     }
 }

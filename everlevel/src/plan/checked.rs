@@ -39,7 +39,9 @@ impl Plan {
             if rehearsed.iter().any(|&known| alike(known, part)) {
                 continue;
             }
-            let rehearsal = rehearsal(server)?.with_side_by_side(estimate.side_by_side);
+            let rehearsal = rehearsal(server)?
+                .with_side_by_side(estimate.side_by_side)
+                .with_blocks(estimate.in_blocks);
             let mut pretended = BTreeMap::new();
             for (&name, x) in part {
                 pretended.insert(name, rehearsal.like(x, |c: &Ciphertext| *c.meta())?);

@@ -40,8 +40,9 @@ impl Plan {
         self.params_within(minimize, u64::MAX)
     }
 
-    /// The same among sets on which keys, arguments and results take at most the given number of
-    /// bytes.
+    /// The same among sets on which keys and ciphertexts, with products and large tables in blocks
+    /// ([`Integers::in_blocks`](everlevel_integers::Integers::in_blocks)) where it does not fit
+    /// otherwise, take at most the given number of bytes ([`Estimate::memory_bytes`]).
     ///
     /// # Errors
     /// [`IntegersError::Memory`], with both figures, if there is none.
@@ -51,7 +52,12 @@ impl Plan {
         let best = |sets: Vec<Params>| self.best(sets, &plans, minimize, memory_bytes);
         let found = self.refined(best_of_secure(longest, minimize, best)?, &plans)?;
         let params = found.params.clone();
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // Runs are to take no more memory than was allowed.
+        if found.memory_bytes() <= memory_bytes {
+            known.retain(|x| !x.params.same(&params) || x.memory_bytes() <= memory_bytes);
+        }
+        known.push(found);
         Ok(params)
     }
 
@@ -95,12 +101,18 @@ impl Plan {
             inputs.insert(x.name.as_str(), column);
         }
         let (mut steps, mut before) = (Vec::new(), rehearsal.spent());
-        let results = self.evaluated(&ints, Room::ONE, &inputs, |name, interval| {
-            let after = rehearsal.spent();
-            let counted = after - before;
-            before = after;
-            steps.push(EstimatedStep::new(name, Some(interval), counted));
+        // Bootstrapping in place leaves them, as they are somebody else's.
+        let values = inputs.values().flat_map(|x| x.values().chain(x.index_values()));
+        let kept: Vec<_> = values.map(|value| value.get()).collect();
+        let results = rehearsal.alone(|| {
+            self.evaluated(&ints, Room::ONE, &inputs, |name, interval| {
+                let after = rehearsal.spent();
+                let counted = after - before;
+                before = after;
+                steps.push(EstimatedStep::new(name, Some(interval), counted));
+            })
         });
+        drop(kept);
         let results = results.map_err(|e| match e {
             Error::Integers(e) => e,
             Error::Scheme(e) => e.into(),
@@ -141,7 +153,8 @@ impl Plan {
         let (indexes, top) = (self.index_levels(&params)?, params.chain().top());
         let rehearsal = Rehearsal::new(&params, false)?
             .with_plans(plans.clone())
-            .with_side_by_side(found.side_by_side);
+            .with_side_by_side(found.side_by_side)
+            .with_blocks(found.in_blocks);
         let rehearsed = |origin: Origin, levels: &[Level]| {
             self.rehearsed(&rehearsal.again(), origin, levels, &indexes)
         };
@@ -159,14 +172,14 @@ impl Plan {
         rehearsal: &Rehearsal,
         cost: impl Fn(&Estimate) -> f64,
     ) -> Result<Estimate, IntegersError> {
-        let apart = self.leveled(rehearsal);
         // Side by side in a row, half of the slots, there is room for two digits at least.
         let slots = rehearsal.params().slots();
         if self.inputs.iter().all(|x| 4 * x.length > slots) {
-            return apart;
+            return self.leveled(rehearsal);
         }
-        let beside = self.leveled(&rehearsal.again().with_side_by_side(true));
-        match (apart, beside) {
+        // At the same time: each is rehearsed on one thread.
+        let other = rehearsal.again().with_side_by_side(true);
+        match rayon::join(|| self.leveled(rehearsal), || self.leveled(&other)) {
             (Ok(apart), Ok(beside)) if cost(&beside) < cost(&apart) => Ok(beside),
             (Err(_), Ok(beside)) => Ok(beside),
             (apart, _) => apart,
@@ -181,12 +194,26 @@ impl Plan {
         memory_bytes: u64,
     ) -> Result<Estimate, IntegersError> {
         let cost = |x: &Estimate| cost(minimize, x);
-        let rehearse = |rehearsal: &Rehearsal| {
+        let within = |rehearsal: &Rehearsal| {
             let found = self.laid_out(rehearsal, cost)?;
             match found.memory_bytes() <= memory_bytes {
                 true => Ok(found),
                 false => self.refined(found, plans)?.within(memory_bytes),
             }
+        };
+        // In blocks where it takes too much memory otherwise. If it does so even then, the error of
+        // the lesser need is told.
+        let rehearse = |rehearsal: &Rehearsal| match within(rehearsal) {
+            Err(IntegersError::Memory { name, needed, limit }) => {
+                match within(&rehearsal.again().with_blocks(true)) {
+                    Ok(found) => Ok(found),
+                    Err(IntegersError::Memory { needed: less, .. }) => {
+                        Err(IntegersError::Memory { name, needed: needed.min(less), limit })
+                    }
+                    Err(_) => Err(IntegersError::Memory { name, needed, limit }),
+                }
+            }
+            found => found,
         };
         best_estimate(candidates, plans, rehearse, cost)
     }

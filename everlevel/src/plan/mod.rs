@@ -336,6 +336,7 @@ impl Plan {
         }
         let estimate = self.explain(params)?;
         let ints = server.integers()?.side_by_side(estimate.side_by_side);
+        let ints = ints.in_blocks(estimate.in_blocks);
         // A server that can compute everything keeps capacity for bootstrapping, which levels of a
         // plan without it do not have.
         if !is_general(server) {

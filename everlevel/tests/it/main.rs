@@ -17,6 +17,7 @@ mod index;
 mod interrupted;
 mod keyless;
 mod made_sets;
+mod memory;
 mod mistakes;
 mod orders;
 mod plan_checks;

@@ -6,7 +6,7 @@ use everlevel_integers::{
     Column as Digits, IntegerScheme, Orders, Total as Parts, ciphertext_bytes,
 };
 use everlevel_scheme::Meta;
-use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::noop::{NoOpCiphertext, memory_of_ciphertext};
 use pyo3::prelude::*;
 
 use crate::errors::{Failure, refusal};
@@ -86,6 +86,15 @@ impl Column {
     #[getter]
     fn bytes(&self) -> u64 {
         let size = |meta: &Meta| ciphertext_bytes(&self.params, meta.level);
+        either!(&self.held, Held, x => {
+            x.values().chain(x.index_values()).map(|v| size(v.get().meta())).sum()
+        })
+    }
+
+    /// Their bytes in memory, with a word for each residue.
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        let size = |meta: &Meta| memory_of_ciphertext(&self.params, meta.level);
         either!(&self.held, Held, x => {
             x.values().chain(x.index_values()).map(|v| size(v.get().meta())).sum()
         })
@@ -171,6 +180,13 @@ impl Total {
     #[getter]
     fn bytes(&self) -> u64 {
         let size = |meta: &Meta| ciphertext_bytes(&self.params, meta.level);
+        either!(&self.held, HeldTotal, x => x.values().map(|v| size(v.get().meta())).sum())
+    }
+
+    /// As for a column.
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        let size = |meta: &Meta| memory_of_ciphertext(&self.params, meta.level);
         either!(&self.held, HeldTotal, x => x.values().map(|v| size(v.get().meta())).sum())
     }
 }

@@ -29,6 +29,8 @@ pub struct IntegerServer {
     plans: TablePlans,
     /// Whether comparisons of short columns have their digits side by side.
     side_by_side: bool,
+    /// Whether products and large tables are computed in blocks, for less memory.
+    in_blocks: bool,
     /// What operations of one run of a program share; none outside of a program.
     shared: Option<Shared>,
 }
@@ -52,14 +54,15 @@ macro_rules! on {
         match &$self.place {
             Place::Server(server) => {
                 let $ints = server.integers()?.with_plans($self.plans.clone());
-                let $ints = $ints.side_by_side($self.side_by_side);
+                let $ints = $ints.side_by_side($self.side_by_side).in_blocks($self.in_blocks);
                 $work
             }
-            Place::Trace(trace) => {
+            // On one thread: the memory that it takes is not to depend on how many there are.
+            Place::Trace(trace) => trace.alone(|| {
                 let $ints = trace.integers()?.with_plans($self.plans.clone());
-                let $ints = $ints.side_by_side($self.side_by_side);
+                let $ints = $ints.side_by_side($self.side_by_side).in_blocks($self.in_blocks);
                 $work
-            }
+            }),
         }
     };
 }
@@ -69,15 +72,17 @@ impl IntegerServer {
     #[new]
     fn new(server: &Server) -> Result<Self> {
         server.inner.integers()?;
-        let place = Place::Server(server.inner.clone());
-        Ok(IntegerServer { place, plans: TablePlans::default(), side_by_side: false, shared: None })
+        let (place, plans) = (Place::Server(server.inner.clone()), TablePlans::default());
+        Ok(IntegerServer { place, plans, side_by_side: false, in_blocks: false, shared: None })
     }
 
     /// The same for one run of a program, whose operations on the same column share what puts it in
-    /// order; with comparisons of short columns side by side, or not.
-    fn of_a_run(&self, side_by_side: bool) -> Self {
+    /// order; with comparisons of short columns side by side, or not, and products in blocks, or
+    /// not.
+    #[pyo3(signature = (side_by_side, in_blocks = false))]
+    fn of_a_run(&self, side_by_side: bool, in_blocks: bool) -> Self {
         let (place, plans) = (self.place.clone(), self.plans.clone());
-        IntegerServer { place, plans, side_by_side, shared: Some(Shared::new()) }
+        IntegerServer { place, plans, side_by_side, in_blocks, shared: Some(Shared::new()) }
     }
 
     /// Refuses a column of another owner, or of other parameters.
@@ -206,11 +211,11 @@ impl Trace {
     }
 
     /// Where its operations are done, those of one run of a program.
-    #[pyo3(signature = (side_by_side = false))]
-    fn server(&self, side_by_side: bool) -> Result<IntegerServer> {
+    #[pyo3(signature = (side_by_side = false, in_blocks = false))]
+    fn server(&self, side_by_side: bool, in_blocks: bool) -> Result<IntegerServer> {
         let plans = self.0.integers()?.plans();
         let place = Place::Trace(self.0.clone());
-        Ok(IntegerServer { place, plans, side_by_side, shared: Some(Shared::new()) })
+        Ok(IntegerServer { place, plans, side_by_side, in_blocks, shared: Some(Shared::new()) })
     }
 
     /// A column of a number of integers of an interval, with digits at a level, at the top if there
@@ -259,6 +264,12 @@ impl Trace {
     fn cost(&self) -> (u64, u64, usize, f64) {
         let Counted { products, key_switches, refreshes, seconds, .. } = self.0.spent();
         (products, key_switches, refreshes as usize, seconds)
+    }
+
+    /// The most bytes that ciphertexts took in memory at a time.
+    #[getter]
+    fn working_bytes(&self) -> u64 {
+        self.0.working_bytes()
     }
 
     /// The keys that it took.

@@ -39,6 +39,7 @@ class Told:
     params: Params
     rows: int
     side_by_side: bool
+    in_blocks: bool
     stages: tuple[Stage, ...]
     seconds: float
     products: int
@@ -50,6 +51,7 @@ class Told:
     result_ciphertexts: int
     result_bytes: int
     memory_bytes: int
+    working_bytes: int
     seeded_keys: bool
 
 
@@ -61,13 +63,17 @@ def text(plan: Told) -> str:
             f"{plan.products} products, {plan.bootstraps} bootstrappings; about "
             f"{told_seconds(plan.seconds)} on one core"
             + (", digits side by side" if plan.side_by_side else "")
+            + (", products in blocks" if plan.in_blocks else "")
         ),
         (
             f"server keys of {told_bytes(plan.key_bytes)}; {plan.input_ciphertexts} ciphertexts of "
             f"arguments, {told_bytes(plan.input_bytes)}, and {plan.result_ciphertexts} of results, "
             f"{told_bytes(plan.result_bytes)}"
         ),
-        f"{told_bytes(plan.memory_bytes)} of memory, and what is needed while it computes",
+        (
+            f"{told_bytes(plan.memory_bytes)} of memory, of which "
+            f"{told_bytes(plan.working_bytes)} for ciphertexts while it computes"
+        ),
         f"levels of the arguments, of 0 to {plan.params.levels - 1}: {told_levels(plan)}",
     ]
     if plan.seeded_keys:

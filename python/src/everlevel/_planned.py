@@ -48,6 +48,7 @@ class Plan(Told):
         inputs: dict[str, Argument],
         made: dict[str, _rust.Column],
         results: Sequence[Any],
+        waiting: int,
     ) -> None:
         self._program, self._keys = program, tracer._trace.keys
         #: The parameter set.
@@ -56,6 +57,8 @@ class Plan(Told):
         self.rows = rows
         #: Whether comparisons of short arrays have all digits in one ciphertext.
         self.side_by_side = tracer._beside
+        #: Whether products and large tables are computed in blocks, for less memory.
+        self.in_blocks = tracer._in_blocks
         # How many blocks one stands for.
         self._factor = tracer._factor
         #: The operations, in the order of the program.
@@ -75,11 +78,13 @@ class Plan(Told):
         self.input_bytes = sum(x.bytes for x in inputs.values())
         #: Ciphertexts of its results, and their bytes, about.
         self.result_ciphertexts, self.result_bytes = size_of(results, tracer._factor)
-        #: Bytes of memory for keys, arguments and results. What tables and bootstrapping need while
-        #: it computes is additional.
-        self.memory_bytes = (
-            self._keys.memory_bytes(params._raw) + self.input_bytes + self.result_bytes
-        )
+        #: The most bytes that ciphertexts take in memory at a time, those of arguments and results
+        #: included: one operation after the other, each on one thread. Arguments and results of
+        #: other blocks wait for their turn.
+        self.working_bytes = tracer._trace.working_bytes + waiting
+        #: Bytes of memory for keys and ciphertexts. What transforms need, and other threads, is
+        #: additional.
+        self.memory_bytes = self._keys.memory_bytes(params._raw) + self.working_bytes
         #: The values that each result can have.
         self.intervals = tuple(x.interval for x in results)
         #: Whether its server keeps half of each key as a seed in memory.
@@ -196,7 +201,7 @@ class Plan(Told):
         for name, x in arrays.items():
             self._fits(name, x)
         function = self._program._function
-        place = server._of_a_run(self.side_by_side)
+        place = server._of_a_run(self.side_by_side, self.in_blocks)
         given = {name: place.load(x) for name, x in arrays.items()}
         # A server that can compute everything keeps capacity for bootstrapping, which levels of a
         # plan without it do not have.
@@ -247,7 +252,9 @@ class Plan(Told):
         trace = _rust.Trace.of_server(server._compiled)
         if trace is None:
             return
-        tracer = Tracer(self.params, server.can_bootstrap, 1, self.side_by_side, trace)
+        tracer = Tracer(
+            self.params, server.can_bootstrap, 1, self.side_by_side, trace, self.in_blocks
+        )
         pretended = {
             name: EncryptedIntegers._make(
                 [trace.like(block) for block in x._blocks], x.shape, tracer, None, x._runs
@@ -327,14 +334,20 @@ def size_of(xs: Iterable[Any], factor: int) -> tuple[int, int]:
     )
 
 
+def memory_of(xs: Iterable[Any]) -> int:
+    """The bytes in memory of one block of arrays and totals."""
+    each = (x._parts if isinstance(x, EncryptedTotal) else x._blocks for x in xs)
+    return sum(part.memory_bytes for parts in each for part in parts)
+
+
 def within(plan: Plan, limit: int | None) -> Plan:
     """The plan, if it takes at most ``limit`` bytes of memory."""
     if limit is None or plan.memory_bytes <= limit:
         return plan
     needed, most = -(-plan.memory_bytes // 2**20), limit // 2**20
     raise ParameterError(
-        f"{plan.params.name}: keys, arguments and results of {needed} MiB: expected at most {most} "
-        "MiB; plan for fewer entries and run the plan on one part after the other, or allow more",
+        f"{plan.params.name}: keys and ciphertexts of {needed} MiB: expected at most {most} MiB; "
+        "plan for fewer entries and run the plan on one part after the other, or allow more",
         code="integers.memory",
         needed=needed,
         limit=most,

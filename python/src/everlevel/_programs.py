@@ -13,7 +13,7 @@ from ._functions import Function
 from ._integers import EncryptedIntegers
 from ._params import Params
 from ._plan_text import Argument
-from ._planned import GOALS, Plan, size_of, within
+from ._planned import GOALS, Plan, memory_of, size_of, within
 from ._totals import EncryptedTotal
 from ._tracer import Tracer
 from .errors import Error, ParameterError, ProgramError, RangeError
@@ -127,7 +127,7 @@ class Program(Function):
     ) -> Plan:
         """The cost for arrays of a given number of entries: on ``params``, or on the best of
         some sets. ``minimize``: ``"time"``, which is the default, or ``"keys"``, their bytes, or
-        ``"memory"``, that of keys, arguments and results. ``memory_bytes``: the most of the latter
+        ``"memory"``, that of keys and ciphertexts. ``memory_bytes``: the most of the latter
         that it may take; plans that take more are refused (``integers.memory``). ``seeded_keys``:
         for a server that keeps half of each key as a seed in memory (``Server.open``), which is
         counted, and made by the plan's ``server``; the seconds are those of expanded keys.
@@ -139,7 +139,9 @@ class Program(Function):
         short, with the digits that are compared apart and side by side in one ciphertext. If the
         best of the default sets bootstraps, also with fewer used slots, such as
         ``bgv-65537-n15-s1024``, if the rows fill at most a quarter of them; so it is on those that
-        take too much memory. Without bootstrapping, arguments are planned for the lowest levels at
+        take too much memory. Products and large tables are computed in blocks where the plan takes
+        too much otherwise.
+        Without bootstrapping, arguments are planned for the lowest levels at
         which the program takes no more than at the top. It is run a few dozen times for this, on a
         scheme that only counts. ``minimise`` is an older name of ``minimize``.
         """
@@ -191,7 +193,7 @@ class Program(Function):
         )
 
     def _runner(
-        self, params: Params, rows: int, bootstraps: bool, beside: bool
+        self, params: Params, rows: int, bootstraps: bool, beside: bool, in_blocks: bool
     ) -> Callable[..., Plan]:
         """What runs the program once on the scheme that only counts, with arguments at levels by
         name, or at the top, of an origin as ``Trace.input`` has them.
@@ -201,16 +203,19 @@ class Program(Function):
 
         def run(levels: _levels.Levels | None = None, origin: str = "secret") -> Plan:
             own = unused.pop() if unused else trace.again()
-            tracer = Tracer(params, bootstraps, -(-rows // params.slots), beside, own)
+            factor = -(-rows // params.slots)
+            tracer = Tracer(params, bootstraps, factor, beside, own, in_blocks)
             return self._traced(params, rows, tracer, levels or {}, origin)
 
         return run
 
-    def _planned(self, params: Params, rows: int, bootstraps: bool, beside: bool) -> Plan:
+    def _planned(
+        self, params: Params, rows: int, bootstraps: bool, beside: bool, in_blocks: bool
+    ) -> Plan:
         """The plan for arguments at one level, whoever encrypts them: the lowest at which the
         program takes no more than at the top, or the top if the server bootstraps.
         """
-        run = self._runner(params, rows, bootstraps, beside)
+        run = self._runner(params, rows, bootstraps, beside, in_blocks)
         plan = run()
         before, hardest, top = plan, "above", params.levels - 1
         try:
@@ -258,7 +263,7 @@ class Program(Function):
         """
         if not plan._leveled or len(self.kinds) < 2:
             return plan
-        run = self._runner(plan.params, plan.rows, False, plan.side_by_side)
+        run = self._runner(plan.params, plan.rows, False, plan.side_by_side, plan.in_blocks)
         origin = "public" if plan._public else "above"
         levels = {name: x.level for name, x in plan.inputs.items()}
         try:
@@ -309,9 +314,14 @@ class Program(Function):
             layouts = (False, True) if 4 * rows <= given.slots else (False,)
             for bootstraps in (False, True) if given._raw.bootstraps else (False,):
                 found = []
-                for beside in layouts:
+                # In blocks products and tables take less memory, and more time: only if need be.
+                ways = [(beside, in_blocks) for beside in layouts for in_blocks in (False, True)]
+                large: set[bool] = set()
+                for beside, in_blocks in ways:
+                    if in_blocks and beside not in large:
+                        continue
                     try:
-                        plan = self._planned(given, rows, bootstraps, beside)
+                        plan = self._planned(given, rows, bootstraps, beside, in_blocks)
                         found.append(accepted(plan))
                     except Error as error:
                         if error.code not in (
@@ -323,6 +333,8 @@ class Program(Function):
                         ):
                             raise
                         refused.append(error)
+                        if error.code == "integers.memory":
+                            large.add(beside)
                 plans += found
                 if found:
                     break
@@ -335,6 +347,8 @@ class Program(Function):
         inputs: dict[str, EncryptedIntegers] = {}
         made: dict[str, _rust.Column] = {}
         told: dict[str, Argument] = {}
+        # What the program bootstraps in place, as somebody else has it.
+        kept: list[_rust.Column] = []
         for name, kind in self.kinds.items():
             interval, level = (kind.low, kind.high), levels.get(name)
             blocks = [
@@ -344,9 +358,12 @@ class Program(Function):
             shape = (rows,) if kind.rows is None else (kind.rows, rows)
             x = EncryptedIntegers._make(blocks, shape, tracer, None, len(blocks))
             # Before it bootstraps them.
-            inputs[name], made[name] = x, blocks[0].detached()
+            own = [block.detached() for block in blocks]
+            inputs[name], made[name] = x, own[0]
+            kept += own
             known = params.levels - 1 if x.level is None else x.level
             told[name] = Argument(known, *size_of([x], tracer._factor))
+        waiting = memory_of(inputs.values())
         found = self._function(**inputs)
         results = (
             found
@@ -361,7 +378,8 @@ class Program(Function):
                 "of them",
                 code="python.program",
             )
-        return Plan(self, params, rows, tracer, told, made, results)
+        waiting = (tracer._factor - 1) * (waiting + memory_of(results))
+        return Plan(self, params, rows, tracer, told, made, results, waiting)
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name}: {kind}" for name, kind in self.kinds.items())

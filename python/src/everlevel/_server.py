@@ -164,13 +164,13 @@ class Server:
     def _check_public(self, run: Any) -> None:
         """Passes a run of public integers that is computed with."""
 
-    def _of_a_run(self, side_by_side: bool) -> Server:
+    def _of_a_run(self, side_by_side: bool, in_blocks: bool = False) -> Server:
         """The same server for one run of a program: operations that put the same array in order
-        share its ranks, and digits of short columns are compared side by side if they are planned
-        so.
+        share its ranks, digits of short columns are compared side by side if they are planned so,
+        and so are products and large tables computed in blocks.
         """
         found = Server._make(self._compiled, self._source)
-        found.__dict__["_typed"] = self._typed.of_a_run(side_by_side)
+        found.__dict__["_typed"] = self._typed.of_a_run(side_by_side, in_blocks)
         return found
 
     @property

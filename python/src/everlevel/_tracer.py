@@ -39,10 +39,12 @@ class Tracer:
         factor: int,
         beside: bool,
         trace: _rust.Trace | None = None,
+        in_blocks: bool = False,
     ) -> None:
         self._trace = _rust.Trace(params._raw, bootstraps) if trace is None else trace
-        self._inner = self._trace.server(beside)
+        self._inner = self._trace.server(beside, in_blocks)
         self._beside = beside
+        self._in_blocks = in_blocks
         self._factor = factor
         self._stages: list[Stage] = []
 

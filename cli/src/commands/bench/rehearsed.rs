@@ -84,7 +84,8 @@ impl Rehearsed {
                 .map(|i| EstimatedInput::of(rehearsal.params(), NAMES[i], &columns[i]))
                 .collect();
             let before = rehearsal.spent();
-            let results = (self.operation.run)(&ints, self.kind, columns.each_ref())?;
+            let (run, kind) = (self.operation.run, self.kind);
+            let results = rehearsal.alone(|| run(&ints, kind, columns.each_ref()))?;
             let counted = (rehearsal.spent() - before) * times as u64;
             steps.push(EstimatedStep::new(self.operation.name, None, counted));
             given = given.or(Some((inputs, results)));

@@ -7,7 +7,7 @@ use everlevel_integers::{
     Column, Counted, Estimate, EstimatedInput, IntegersError, Operation, Order, Rehearsal,
     TablePlans, Type, best_estimate,
 };
-use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::noop::{NoOpCiphertext, memory_of_ciphertext};
 use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 
@@ -84,6 +84,59 @@ fn an_estimate_is_what_is_done() {
     }
 }
 
+/// The memory of two columns `x` and `y` of a type and of all that a program computes.
+fn worked(text: &str, kind: Type, blocks: u64) -> Estimate {
+    let params = Params::named(SET, OptIn::InsecureResearch).unwrap();
+    let rehearsal = Rehearsal::new(&params, false).unwrap();
+    let column = |name: &str| {
+        let column = rehearsal.column(kind, 40, |s, zero| s.encrypt(zero));
+        (name.to_string(), column.unwrap())
+    };
+    let inputs = BTreeMap::from(["x", "y"].map(column));
+    let none = BTreeMap::new();
+    Estimate::of_program(&rehearsal, &program(text), &inputs, &none, blocks).unwrap()
+}
+
+/// Sums of columns of one digit, which lie at the top: each has one ciphertext.
+#[test]
+fn ciphertexts_count_as_long_as_they_are_there() {
+    let params = Params::named(SET, OptIn::InsecureResearch).unwrap();
+    let one = memory_of_ciphertext(&params, params.chain().top());
+    let digit = Type::ranged(0, 3).unwrap();
+    for (text, blocks, expected) in [
+        ("z = x + y", 1, 3),
+        // Arguments and results of all blocks, and the rest of one of them.
+        ("z = x + y", 3, 9),
+        ("a = x + y; b = a + x; z = b + y", 1, 5),
+        // What is not used any more is dropped.
+        ("_a = x + y; _b = _a + x; z = _b + y", 1, 4),
+        ("_a = x + y; _b = _a + x; z = _b + y", 3, 4 + 2 * 3),
+    ] {
+        let found = worked(text, digit, blocks);
+        assert_eq!(found.working_bytes(), expected * one, "{text}");
+        assert_eq!(found.inputs[0].memory_bytes, blocks * one);
+        let keys = found.keys.memory_bytes(&found.params);
+        assert_eq!(found.memory_bytes(), keys + found.working_bytes());
+        assert!(found.clone().within(found.memory_bytes()).is_ok());
+        assert!(found.clone().within(found.memory_bytes() - 1).is_err());
+        assert!(found.to_string().contains("for ciphertexts while it computes"), "{found}");
+    }
+}
+
+/// An estimate is the same on any number of threads.
+#[test]
+fn memory_does_not_depend_on_threads() {
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| worked("z = x < y", Type::U16, 1).working_bytes())
+    };
+    let found = on(1);
+    assert!((2..4).all(|threads| on(threads) == found && on(threads) == found));
+    // More than arguments and results: the powers of a digit.
+    let params = Params::named(SET, OptIn::InsecureResearch).unwrap();
+    assert!(found > 12 * memory_of_ciphertext(&params, params.chain().top()));
+}
+
 /// On a set with enough levels nothing is bootstrapped; what is too deep is, and is refused where
 /// that cannot be.
 #[test]
@@ -95,10 +148,14 @@ fn the_best_way_is_found() {
             let ints = rehearsal.integers()?;
             let x = rehearsal.column(Type::U8, 40, |s, zero| s.encrypt(zero))?;
             let given = vec![EstimatedInput::of(rehearsal.params(), "x", &x)];
-            let mut y = ints.lt(&x, 9)?;
-            for _ in 1..depth {
-                y = ints.lt(&ints.operate(&Operation::Add, &[(&x).into(), (&y).into()])?, &x)?;
-            }
+            let y = rehearsal.alone(|| -> Result<_, IntegersError> {
+                let mut y = ints.lt(&x, 9)?;
+                for _ in 1..depth {
+                    y =
+                        ints.lt(&ints.operate(&Operation::Add, &[(&x).into(), (&y).into()])?, &x)?;
+                }
+                Ok(y)
+            })?;
             Ok(Estimate::new(rehearsal, 1, given, Vec::new(), &[y.into()]))
         }
     };

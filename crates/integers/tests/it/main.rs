@@ -4,6 +4,7 @@ mod along;
 mod arrays;
 mod bases;
 mod beside;
+mod blocks;
 mod common;
 mod concurrent;
 mod constants;

@@ -1,5 +1,8 @@
 //! The first and the last steps of bootstrapping in the no-op scheme.
 
+use std::sync::Arc;
+
+use super::held::Held;
 use super::{NoOp, NoOpCiphertext};
 use crate::checks::same_modulus;
 use crate::error::SchemeError;
@@ -15,6 +18,8 @@ pub struct NoOpBase {
     overflow: Vec<i64>,
     other: Vec<i64>,
     set: SetId,
+    /// The memory of two polynomials.
+    _held: Arc<Held>,
 }
 
 impl NoOp {
@@ -83,7 +88,7 @@ impl Bootstrappable for NoOp {
         let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
         let (overflow, other) = (self.pretend_overflow(bound), self.pretend_overflow(bound));
         let (message, set) = (x.value.clone(), params.set_id());
-        Ok(NoOpBase { message, factor, overflow, other, set })
+        Ok(NoOpBase { message, factor, overflow, other, set, _held: self.taken(2, low) })
     }
 
     fn mod_raise_overflow(&self, r: &NoOpBase, delta: u64) -> Result<NoOpCiphertext, SchemeError> {
@@ -99,7 +104,7 @@ impl Bootstrappable for NoOp {
             .zip(&r.other)
             .map(|(&i, &other)| t.reduce_i64(other - delta * i))
             .collect();
-        Ok(NoOpCiphertext { meta, value })
+        Ok(self.made(meta, value))
     }
 
     fn mod_raise_message(
@@ -121,7 +126,7 @@ impl Bootstrappable for NoOp {
             .zip(&r.overflow)
             .map(|(&m, &i)| t.add(m, t.mul(q0, t.reduce_i64(i))))
             .collect();
-        self.switch(&NoOpCiphertext { meta, value }, like.meta.level)
+        Ok(self.kept(self.switch(&NoOpCiphertext::passing(meta, value), like.meta.level)?))
     }
 
     fn base_modulus_mod_t(&self, r: &NoOpBase) -> i64 {
@@ -145,13 +150,13 @@ impl Bootstrappable for NoOp {
             .zip(&r.overflow)
             .map(|(&m, &i)| t.add(t.mul(m, scale), t.reduce_i64(i)))
             .collect();
-        Ok(NoOpCiphertext { meta, value })
+        Ok(self.made(meta, value))
     }
 
     fn encrypt_zero_at(&self, capacity: f64) -> Result<NoOpCiphertext, SchemeError> {
         let meta =
             self.params.noise().checked(self.params.noise().entrance(capacity), "bootstrapping")?;
-        Ok(NoOpCiphertext { meta, value: self.zero() })
+        Ok(self.made(meta, self.zero()))
     }
 
     fn transparent(&self, x: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
@@ -164,7 +169,7 @@ impl Bootstrappable for NoOp {
         x.check(&self.params)?;
         let meta = self.params.noise().addend(&like.meta)?;
         let value = if self.values { x.coefficients.to_vec() } else { Vec::new() };
-        Ok(NoOpCiphertext { meta, value })
+        Ok(self.made(meta, value))
     }
 
     fn prepare_thin_input(
@@ -174,7 +179,8 @@ impl Bootstrappable for NoOp {
     ) -> Result<NoOpCiphertext, SchemeError> {
         self.check_set([&x.meta])?;
         let meta = self.params.noise().entered(&x.meta, capacity)?;
-        Ok(NoOpCiphertext { meta, ..self.switch(x, meta.level)? })
+        let switched = self.kept(self.switch(x, meta.level)?);
+        Ok(NoOpCiphertext { meta, ..switched })
     }
 
     fn set_correction_factor(&self, r: &NoOpBase, x: NoOpCiphertext) -> NoOpCiphertext {
@@ -182,7 +188,8 @@ impl Bootstrappable for NoOp {
         let unit = self.params.noise().raised_unit(r.factor, &Meta { factor: 1, ..x.meta });
         let inverse = t.inv(unit).expect("a unit");
         let meta = Meta { factor: t.mul(x.meta.factor, unit), ..x.meta };
-        NoOpCiphertext { meta, value: x.value.iter().map(|&v| t.mul(v, inverse)).collect() }
+        let value = x.value.iter().map(|&v| t.mul(v, inverse)).collect();
+        NoOpCiphertext { meta, value, held: x.held }
     }
 }
 

@@ -13,6 +13,36 @@ use crate::noise::ExtendedMeta;
 use crate::ops::{Automorphisms, DiagonalValues, LinearMaps, Scheme};
 use crate::spec::{Level, NextUse};
 
+impl NoOp {
+    /// The images of a ciphertext over the extended modulus.
+    fn hoisted(
+        &self,
+        x: &NoOpCiphertext,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<(ExtendedMeta, Vec<u64>)>, SchemeError> {
+        self.still_wanted()?;
+        self.check_set([&x.meta])?;
+        gs.iter().try_for_each(|g| self.params.check_automorphism(*g))?;
+        gs.iter().try_for_each(|g| self.check_galois(*g, x.meta.level))?;
+        let basis = self.params.chain().basis(x.meta.level);
+        let switched = gs.iter().filter(|g| !g.is_identity()).count();
+        if switched > 0 {
+            self.counters.transforms(basis.len());
+            self.count_decomposition(x.meta.level, true);
+            self.count_key_switch(x.meta.level, switched);
+        }
+        Ok(gs
+            .iter()
+            .map(|&g| {
+                self.use_galois(g, x.meta.level);
+                let meta =
+                    if g.is_identity() { x.meta } else { self.params.noise().key_switch(&x.meta) };
+                (ExtendedMeta::flat(meta), self.moved(&x.value, g, x.meta.exponent))
+            })
+            .collect())
+    }
+}
+
 impl Automorphisms for NoOp {
     fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
         let Some(held) = &self.held else { return Some(from) };
@@ -37,18 +67,19 @@ impl Automorphisms for NoOp {
         a: &NoOpCiphertext,
         gs: &[GaloisElement],
     ) -> Result<Vec<NoOpCiphertext>, SchemeError> {
-        let finish = |(x, g): (NoOpExtended, &GaloisElement)| {
+        // The real scheme makes no ciphertexts over the extended modulus here.
+        let finish = |((of, value), g): ((ExtendedMeta, Vec<u64>), &GaloisElement)| {
             if g.is_identity() {
                 return Ok(a.clone());
             }
             let meta = self
                 .params
                 .noise()
-                .checked(self.params.noise().reduce(&x.meta.meta, NextUse::Keep), "automorphism")?;
+                .checked(self.params.noise().reduce(&of.meta, NextUse::Keep), "automorphism")?;
             self.reduce(a.meta.level, meta.level);
-            Ok(NoOpCiphertext { meta, value: x.value })
+            Ok(self.made(meta, value))
         };
-        self.hoist(a, gs)?.into_iter().zip(gs).map(finish).collect()
+        self.hoisted(a, gs)?.into_iter().zip(gs).map(finish).collect()
     }
 }
 
@@ -97,29 +128,8 @@ impl LinearMaps for NoOp {
         x: &NoOpCiphertext,
         gs: &[GaloisElement],
     ) -> Result<Vec<NoOpExtended>, SchemeError> {
-        self.still_wanted()?;
-        self.check_set([&x.meta])?;
-        gs.iter().try_for_each(|g| self.params.check_automorphism(*g))?;
-        gs.iter().try_for_each(|g| self.check_galois(*g, x.meta.level))?;
-        let basis = self.params.chain().basis(x.meta.level);
-        let switched = gs.iter().filter(|g| !g.is_identity()).count();
-        if switched > 0 {
-            self.counters.transforms(basis.len());
-            self.count_decomposition(x.meta.level, true);
-            self.count_key_switch(x.meta.level, switched);
-        }
-        Ok(gs
-            .iter()
-            .map(|&g| {
-                self.use_galois(g, x.meta.level);
-                let meta =
-                    if g.is_identity() { x.meta } else { self.params.noise().key_switch(&x.meta) };
-                NoOpExtended {
-                    meta: ExtendedMeta::flat(meta),
-                    value: self.moved(&x.value, g, x.meta.exponent),
-                }
-            })
-            .collect())
+        let images = self.hoisted(x, gs)?.into_iter();
+        Ok(images.map(|(meta, value)| self.made_extended(meta, value)).collect())
     }
 
     fn combine(
@@ -172,7 +182,7 @@ impl LinearMaps for NoOp {
                     true => plain.sum_of_products(terms, first.exponent),
                     false => Vec::new(),
                 };
-                Ok(NoOpExtended { meta, value })
+                Ok(self.made_extended(meta, value))
             })
             .collect()
     }
@@ -199,7 +209,7 @@ impl LinearMaps for NoOp {
             value = self.pairwise(&value, &moved, meta.exponent, false);
         }
         self.reduce(sum.meta.level, meta.level);
-        Ok(NoOpCiphertext { meta, value })
+        Ok(self.made(meta, value))
     }
 
     fn galois_chain(
@@ -218,19 +228,18 @@ impl LinearMaps for NoOp {
             if let Some(inner) = sum.take() {
                 same_parts(&inner.meta.meta, &x.meta.meta, "linear map")?;
                 let value = self.pairwise(&x.value, &inner.value, exponent, false);
-                x = NoOpExtended { meta: x.meta.plus(&inner.meta), value };
+                // Added in place.
+                x = NoOpExtended { meta: x.meta.plus(&inner.meta), value, _held: x._held };
             }
             switched += usize::from(!g.is_identity());
             self.count_giant(g, x.meta.meta.level);
             let value = self.moved(&x.value, g, exponent);
-            sum = Some(NoOpExtended {
-                meta: x.meta.shifted(g.evaluation_shift(params.ring())),
-                value,
-            });
+            let shifted = x.meta.shifted(g.evaluation_shift(params.ring()));
+            sum = Some(NoOpExtended { meta: shifted, value, _held: x._held });
         }
         let sum = sum.ok_or_else(no_parts)?;
         let meta = params.noise().galois_sum(&sum.meta, switched, next)?;
         self.reduce(sum.meta.meta.level, meta.level);
-        Ok(NoOpCiphertext { meta, value: sum.value })
+        Ok(self.made(meta, sum.value))
     }
 }

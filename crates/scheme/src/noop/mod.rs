@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod bootstrap;
+mod held;
 mod linear_maps;
 mod plain_modulus;
 mod scheme;
@@ -24,12 +25,18 @@ use crate::params::Params;
 use crate::plaintext::Plaintext;
 use crate::spec::{GadgetId, Level, SetId};
 
+use held::{Held, Memory};
+
+pub use held::memory_of_ciphertext;
+
 /// A no-op ciphertext: a plaintext with the public data of a ciphertext.
 #[derive(Clone, Debug)]
 pub struct NoOpCiphertext {
     pub(crate) meta: Meta,
     /// n coefficients modulo p^e, the factor left out.
     pub(crate) value: Vec<u64>,
+    /// The memory of the real one; none for what an operation computes on its way.
+    held: Option<Arc<Held>>,
 }
 
 impl NoOpCiphertext {
@@ -43,6 +50,7 @@ impl NoOpCiphertext {
 pub struct NoOpExtended {
     meta: ExtendedMeta,
     value: Vec<u64>,
+    _held: Arc<Held>,
 }
 
 /// A diagonal of the no-op scheme.
@@ -62,6 +70,7 @@ pub struct NoOp {
     /// Whether values are computed, or only the public data.
     values: bool,
     counters: Counters,
+    memory: Arc<Memory>,
     plan: Mutex<KeyPlan>,
     /// The keys that exist; none if all of them do.
     held: Option<KeyPlan>,
@@ -80,6 +89,7 @@ impl NoOp {
             params: params.clone(),
             values: true,
             counters: Counters::default(),
+            memory: Arc::default(),
             plan: Mutex::new(KeyPlan::default()),
             held: None,
             overflow: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
@@ -181,7 +191,7 @@ impl NoOp {
         let t = self.params.plaintext_ring().modulus(plaintext.exponent).wide();
         let meta = self.params.noise().modeled(level, plaintext.exponent, |model| noise(model, t));
         let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };
-        Ok(NoOpCiphertext { meta: self.params.noise().checked(meta, "encryption")?, value })
+        Ok(self.made(self.params.noise().checked(meta, "encryption")?, value))
     }
 
     /// A no-op ciphertext at `level` whose noise bound leaves `capacity` bits.
@@ -208,7 +218,7 @@ impl NoOp {
     /// Public data that no ciphertext of this set has.
     pub fn like(&self, meta: &Meta) -> Result<NoOpCiphertext, SchemeError> {
         self.params.noise().check_meta(meta)?;
-        Ok(NoOpCiphertext { meta: Meta { owner: None, ..*meta }, value: self.zero() })
+        Ok(self.made(Meta { owner: None, ..*meta }, self.zero()))
     }
 
     /// The plaintext, if decryption would be exact.

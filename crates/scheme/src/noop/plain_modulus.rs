@@ -10,7 +10,7 @@ impl PlainModulus for NoOp {
     fn convert(&self, a: &NoOpCiphertext, form: Form) -> NoOpCiphertext {
         // What is of another set stays as it is, as in the real scheme.
         let form = if self.check_set([&a.meta]).is_ok() { form } else { a.meta.form };
-        NoOpCiphertext { meta: Meta { form, ..a.meta }, value: a.value.clone() }
+        self.of_residues(a, form == a.meta.form, (Meta { form, ..a.meta }, a.value.clone()))
     }
 
     fn reduce_plain_modulus(
@@ -21,7 +21,9 @@ impl PlainModulus for NoOp {
         self.check_set([&a.meta])?;
         let meta = self.params.noise().reduce_plain_modulus(&a.meta, k)?;
         let t = self.params.plaintext_ring().modulus(k);
-        Ok(NoOpCiphertext { meta, value: a.value.iter().map(|&x| t.reduce_u64(x)).collect() })
+        let same = meta.form == Form::Bgv || k == a.meta.exponent;
+        let value = a.value.iter().map(|&x| t.reduce_u64(x)).collect();
+        Ok(self.of_residues(a, same, (meta, value)))
     }
 
     fn extend_plain_modulus(
@@ -37,7 +39,9 @@ impl PlainModulus for NoOp {
         let garbage = self.pretend_garbage(modulus(meta.exponent) / step);
         // Below the larger modulus. Where both are the same, the garbage is 0.
         let extended = |(&x, g): (&u64, u64)| (u128::from(x) + step * u128::from(g)) as u64;
-        Ok(NoOpCiphertext { meta, value: a.value.iter().zip(garbage).map(extended).collect() })
+        let same = meta.form == Form::Bgv || e == a.meta.exponent;
+        let value = a.value.iter().zip(garbage).map(extended).collect();
+        Ok(self.of_residues(a, same, (meta, value)))
     }
 
     fn divide_by_p(&self, a: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
@@ -51,13 +55,15 @@ impl PlainModulus for NoOp {
                 found: format!("coefficient {} at position {position}", a.value[position]),
             });
         }
-        Ok(NoOpCiphertext { meta, value: a.value.iter().map(|&x| x / p).collect() })
+        let value = a.value.iter().map(|&x| x / p).collect();
+        Ok(self.of_residues(a, meta.form == Form::Bfv, (meta, value)))
     }
 
     fn multiply_by_p(&self, a: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
         let p = self.plain_prime();
         self.check_set([&a.meta])?;
         let meta = self.params.noise().multiply_by_p(&a.meta)?;
-        Ok(NoOpCiphertext { meta, value: a.value.iter().map(|&x| x * p).collect() })
+        let value = a.value.iter().map(|&x| x * p).collect();
+        Ok(self.of_residues(a, meta.form == Form::Bfv, (meta, value)))
     }
 }

@@ -45,7 +45,7 @@ pub struct PlanArgs {
     /// The criterion for the parameter set
     #[arg(long, value_enum, default_value = "latency", conflicts_with = "params")]
     pub minimize: Goal,
-    /// The most memory in MiB that keys, arguments and results may take together
+    /// The most memory in MiB that keys and ciphertexts may take together
     #[arg(long, value_name = "MIB", value_parser = amount())]
     pub memory: Option<u64>,
     /// Count the memory of a server that keeps half of each key as a seed, as with `eval
@@ -59,7 +59,7 @@ pub struct PlanArgs {
 pub enum Goal {
     /// The time of the program
     Latency,
-    /// The memory for keys, arguments and results
+    /// The memory for keys and ciphertexts
     Memory,
 }
 
