@@ -82,7 +82,6 @@ mod tests {
     use everlevel::{Integers, OptIn, Params};
     use everlevel_integers::no_op_session;
 
-    use super::*;
     use crate::plan::Plan;
     use crate::query::OrderedBy;
     use crate::run::Runner;

@@ -89,9 +89,7 @@ class Converted(Typed):
         """The same entries with all carries computed: decryption shows their values only."""
         return self._apply("normalized")
 
-    def reshape(
-        self, *shape: Any, order: str = "C", copy: bool | None = None
-    ) -> EncryptedIntegers:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> EncryptedIntegers:
         """The same entries in another shape, in row-major order. Free."""
         _options.read("reshape", order=order)
         found = self._make(
