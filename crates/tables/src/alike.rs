@@ -139,7 +139,8 @@ mod tests {
         let (all, every, none, nothing) = counted(24, false);
         assert_eq!((none, nothing), (0, 0));
         assert!(products.abs_diff(all) * 50 <= all, "{products} of {all} products");
-        assert!(refreshed.abs_diff(every) * 50 <= every, "{refreshed} of {every}");
+        // Some behind the second one find digits bootstrapped that the second one had to bootstrap.
+        assert!(refreshed >= every && (refreshed - every) * 20 <= every, "{refreshed} of {every}");
         let (_, _, asked, left) = counted(60, true);
         assert_eq!((asked, left), (4, 58));
     }

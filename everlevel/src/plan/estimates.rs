@@ -235,7 +235,8 @@ fn either(
 
 /// The best of the sets with 128 bits of security for arguments of at most `longest` entries, where
 /// `best` is the best of some sets. If it bootstraps, the same set with fewer used slots is a
-/// candidate as well, and so are those of sets that take too much memory.
+/// candidate as well, and so are those of sets that take too much memory; where memory is minimized,
+/// those of all sets that bootstrap.
 pub(crate) fn best_of_secure(
     longest: usize,
     minimize: Minimize,
@@ -247,7 +248,12 @@ pub(crate) fn best_of_secure(
     for name in CANDIDATES {
         let set = Params::named(name, OptIn::SecureOnly)?;
         let memory = |e: &IntegersError| matches!(e, IntegersError::Memory { .. });
-        match best(vec![set.clone()]) {
+        let next = best(vec![set.clone()]);
+        // Without bootstrapping fewer slots save next to nothing.
+        if minimize == Minimize::Memory && next.as_ref().is_ok_and(|next| next.bootstraps) {
+            large.push(set.clone());
+        }
+        match next {
             Ok(next) if found.as_ref().is_none_or(|best| least(&next) < least(best)) => {
                 found = Some(next);
             }
@@ -259,9 +265,10 @@ pub(crate) fn best_of_secure(
             Err(error) => return Err(error),
         }
     }
-    // Without bootstrapping fewer slots save next to nothing.
-    let own = found.iter().filter(|best| best.bootstraps).map(|best| best.params.clone());
-    large.extend(own);
+    if minimize != Minimize::Memory {
+        let own = found.iter().filter(|best| best.bootstraps).map(|best| best.params.clone());
+        large.extend(own);
+    }
     let fewer = fewer_slots(&large, longest);
     let fewer = if fewer.is_empty() { None } else { best(fewer).ok() };
     match (found, fewer) {
