@@ -119,6 +119,18 @@ fn products_of_all_types() {
     check(&bench, (&xs, &x), (&xs, &y), "twice the same");
 }
 
+/// Slots that a set uses, of which some are behind the column.
+#[test]
+fn on_used_slots() {
+    let bench = Bench::with_used_slots(SET, 64);
+    for n in [64, 61, 1] {
+        let (xs, ys) = (values(Type::U16, n, 3), values(Type::I8, n, 4));
+        let (x, y) = (bench.encrypt(&xs, Type::U16), bench.encrypt(&ys, Type::I8));
+        check(&bench, (&xs, &x), (&ys, &y), &format!("{n} entries"));
+        check(&bench, (&ys, &y), (&ys, &y), &format!("{n} squares"));
+    }
+}
+
 #[test]
 fn refused() {
     let bench = Bench::leveled(SET);
