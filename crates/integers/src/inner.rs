@@ -41,8 +41,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// relinearized, and places are added up over the slots as by [`Integers::sum`]; nothing is
     /// carried. It takes k² products of depth 1 for factors of k digits, k (k + 1) / 2 for a column
     /// and itself, and 2 k - 1 relinearizations: 4, 16 and 64 products for 8, 16 and 32 bits, 3, 7
-    /// and 15 of which are relinearized, where [`Integers::mul`] takes 164, 540 and 1,850. Digits of
-    /// few values are joined before: a truth value and a byte take one product. Then come log2 n
+    /// and 15 of which are relinearized, where [`Integers::mul`] takes 164, 540 and 1,850. Digits
+    /// of few values are joined before: a truth value and a byte take one product. Then come log2 n
     /// rotations for each place, where n of its values differ by less than p: 7 or 8 for 8 bits, 6
     /// to 8 for 16 and 5 to 8 for 32.
     ///

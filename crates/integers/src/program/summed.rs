@@ -10,8 +10,8 @@ use crate::functions::Value;
 use crate::operation::Operation;
 
 impl<S: IntegerScheme> Run<'_, '_, S> {
-    /// The sum or the mean of a part of a program. Of a product it is computed from the factors: the
-    /// last one that is no constant, and the product of the others.
+    /// The sum or the mean of a part of a program. Of a product it is computed from the factors:
+    /// the last one that is no constant, and the product of the others.
     pub(super) fn summed(
         &self,
         node: &Node,
