@@ -12,15 +12,16 @@ use crate::column::{BASE, Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
 use crate::interval::Interval;
+use crate::parts::WINDOW;
 use crate::stage::Stage;
 use crate::together::Sums;
 use crate::total::{SHORTEST_STRIDE, Total};
 
 /// The largest number of digits of a factor that are joined.
 const JOINED: usize = 4;
-/// The most values, less one, of a place for which digits are joined, whatever p is: the window of
-/// a sum of all slots ends below 2^31.
-const WIDEST: u64 = 1 << 14;
+/// The largest absolute value of a digit. Those of operations end below 64; in files windows may be
+/// anywhere, and products of such digits could exceed 64 bits.
+const FARTHEST: i64 = 1 << 10;
 
 type Window = (i64, i64);
 
@@ -170,18 +171,24 @@ impl<S: IntegerScheme> Integers<'_, S> {
 
     /// How many digits of each factor are joined: as many as take the fewest products and places,
     /// while sums of [`SHORTEST_STRIDE`] values of a place differ by less than p; otherwise none
-    /// are. None where not even products of single digits can be told apart modulo p, and for more
-    /// places than totals have.
+    /// are. None where not even products of single digits can be told apart modulo p, for more places
+    /// than totals have, and for windows that are too far from 0 for these.
     fn groups(
         &self,
         x: &[Digit<S::Ciphertext>],
         y: &[Digit<S::Ciphertext>],
         square: bool,
     ) -> Option<[usize; 2]> {
-        if x.len() + y.len() > DIGITS {
+        let is_far = |d: &Digit<S::Ciphertext>| d.low < -FARTHEST || d.high > FARTHEST;
+        if x.len() + y.len() > DIGITS || x.iter().chain(y).any(is_far) {
             return None;
         }
-        let residues = self.modulus().prime() - 1;
+        let (residues, slots) = (self.modulus().prime() - 1, self.slots() as u64);
+        // Sums of as many slots as differ by less than p, as totals can be stored.
+        let fits = |(low, high): &Window| {
+            let added = slots.min(residues / ((high - low) as u64).max(1));
+            low.unsigned_abs().max(high.unsigned_abs()) * added <= WINDOW as u64
+        };
         let mut best: Option<((usize, usize), [usize; 2])> = None;
         for (g, h) in (1..=JOINED).flat_map(|g| (1..=JOINED).map(move |h| (g, h))) {
             if square && g != h {
@@ -198,10 +205,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let most = places.values().map(|(low, high)| high - low).max().unwrap_or(0) as u64;
             let limit = match (g, h) {
                 (1, 1) => residues,
-                _ => (residues / SHORTEST_STRIDE).min(WIDEST),
+                _ => residues / SHORTEST_STRIDE,
             };
             let cost = (products, places.len());
-            if most <= limit && best.is_none_or(|(least, _)| cost < least) {
+            let possible = most <= limit && places.values().all(fits);
+            if possible && best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, [g, h]));
             }
         }
