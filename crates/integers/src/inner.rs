@@ -171,8 +171,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
 
     /// How many digits of each factor are joined: as many as take the fewest products and places,
     /// while sums of [`SHORTEST_STRIDE`] values of a place differ by less than p; otherwise none
-    /// are. None where not even products of single digits can be told apart modulo p, for more places
-    /// than totals have, and for windows that are too far from 0 for these.
+    /// are. None where not even products of single digits can be told apart modulo p, for more
+    /// places than totals have, and for windows that are too far from 0 for these.
     fn groups(
         &self,
         x: &[Digit<S::Ciphertext>],
