@@ -14,7 +14,7 @@ use crate::stored::Bounds;
 use crate::sums::Sums;
 
 /// These nodes and all nodes that they depend on, each once, and after its operands.
-fn ordered<'a, T: Operand>(roots: &[&'a Node<T>]) -> Vec<&'a Node<T>> {
+pub(crate) fn ordered<'a, T: Operand>(roots: &[&'a Node<T>]) -> Vec<&'a Node<T>> {
     let (mut order, mut done) = (Vec::new(), HashSet::new());
     let mut open: Vec<(&Node<T>, bool)> = roots.iter().rev().map(|&node| (node, false)).collect();
     while let Some((node, expanded)) = open.pop() {

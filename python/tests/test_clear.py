@@ -53,6 +53,7 @@ OPERATIONS = {
     "lossy cast": lambda x, y: x.astype(np.int8),
     "totals": lambda x, y: (x.sum(), np.mean(x), np.count_nonzero(x)),
     "products": lambda x, y: (x @ (np.arange(x.size) % 3 - 1), np.dot(np.arange(x.size) % 2, x)),
+    "scalar products": lambda x, y: (x @ y, x.dot(x), np.vdot(x < y, y)),
     "average": lambda x, y: np.average(x, weights=np.arange(x.size) % 2 + 1),
     "truth of all": lambda x, y: (np.any(x), np.all(x), (x == x).all(), (x != x).any()),
     "equal": lambda x, y: np.array_equal(x, y),
@@ -100,7 +101,7 @@ OPERATIONS = {
 #: What takes long on many wide entries, or more than the toy's modulus has room for.
 LONG = {
     *("mul", "square", "order", "first", "between", "median"),
-    *("products of rows", "powers"),
+    *("products of rows", "powers", "scalar products"),
 }
 WIDE = ("uint32", "uint64", "int32", "int64")
 

@@ -400,3 +400,18 @@ def test_products_compute_nothing_else(fermat):
 
     plan = squared.plan(4, params=fermat.params)
     assert [stage.name for stage in plan.stages] == ["square", "mul", "select", "select"]
+
+
+def test_scalar_products_take_no_products_of_entries(fermat):
+    @everlevel.program
+    def scalar(x: everlevel.uint8, y: everlevel.uint8):
+        return x @ y, x @ x
+
+    plan = scalar.plan(rows=100, params=fermat.params)
+    told = [(stage.name, stage.products) for stage in plan.stages]
+    assert told == [("sum_of_products", 4), ("sum_of_products", 3)]
+    assert plan.bootstraps == 0
+    client = everlevel.Client(plan.params)
+    a, b = np.arange(100) * 7 % 256, 255 - np.arange(100)
+    found = plan.run(plan.server(client), plan.encrypt(client, x=a, y=b))
+    assert [client.decrypt(total) for total in found] == [a @ b, a @ a]

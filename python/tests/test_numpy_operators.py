@@ -201,6 +201,17 @@ def test_logic_along_rows(arrays):
 def test_scalar_products_of_two_encrypted_vectors(arrays):
     x, y = arrays.load(A, dtype=np.uint8), arrays.load(B, bounds=(1, 7))
     assert arrays.client.decrypt(x.dot(y)) == arrays.client.decrypt(np.dot(x, y)) == A @ B
+    assert arrays.client.decrypt(x @ x) == arrays.client.decrypt(np.vdot(x, x)) == A @ A
+    signed = arrays.load(A - 128, dtype=np.int8)
+    assert arrays.client.decrypt(np.inner(signed, x)) == (A - 128) @ A
+    assert arrays.client.decrypt((x > 16) @ signed) == (A - 128)[A > 16].sum()
+    # Products that wrap are computed, and their sums are exact.
+    narrow = arrays.load(A, dtype=np.uint8).wrapping()
+    assert arrays.client.decrypt(narrow @ narrow) == (A * A % 256).sum()
+    # As it is stored and read again.
+    stored = (x @ y).to_bytes()
+    again = everlevel.EncryptedTotal.from_bytes(stored, params=arrays.client.params)
+    assert arrays.client.decrypt(again) == A @ B
 
 
 REFUSED = {

@@ -71,6 +71,7 @@ OPERATIONS = {
     "sum": lambda x, y, b, few: (x * 2).sum(),
     "count": lambda x, y, b, few: np.count_nonzero(x > 99),
     "dot": lambda x, y, b, few: x.dot(np.arange(ROWS) - 20),
+    "scalar product": lambda x, y, b, few: x @ y,
     "prefix": lambda x, y, b, few: np.cumsum(few),
     "greatest": lambda x, y, b, few: few.max(),
     "places": lambda x, y, b, few: few.argmin(),

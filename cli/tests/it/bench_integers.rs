@@ -13,6 +13,7 @@ fn operations_are_measured_by_themselves() {
         ("lt", true),
         ("mul-wrapped", false),
         ("sum-where", false),
+        ("sum-of-products", false),
     ]);
 }
 
@@ -118,6 +119,10 @@ fn an_operation_is_measured_as_its_plan_runs() {
     let together = measured("lt", "u16", "70", &["--planned", "--side-by-side"]);
     assert!(number(&together, "products") < number(&apart, "products"), "{together} {apart}");
     measured("sum-where", "u8", "2100", &["--planned"]);
+    let products = measured("sum-of-products", "u8", "2048", &["--planned"]);
+    assert_eq!((number(&products, "products"), number(&products, "refreshes")), (4.0, 0.0));
+    let planned = plan_of("t = sum(x * z)", "x=u8,z=u8", "2048");
+    assert_eq!((false, number(&products, "level")), planned);
     measured("cumsum", "0..3", "2050", &["--planned"]);
 }
 

@@ -250,6 +250,19 @@ impl<S: IntegerScheme> Functions<'_, '_, S> {
         }
     }
 
+    /// The sum of the products of two columns, or their mean, without these products.
+    pub(crate) fn summed_products(
+        &self,
+        mean: bool,
+        x: &Column<S::Ciphertext>,
+        y: &Column<S::Ciphertext>,
+    ) -> Found<S> {
+        Ok(Value::Total(match mean {
+            false => self.ints.sum_of_products(x, y)?,
+            true => self.ints.mean_of_products(x, y)?,
+        }))
+    }
+
     pub(crate) fn call(&self, function: Function, x: &Value<S::Ciphertext>) -> Found<S> {
         match (function, x) {
             (Function::Sum, Value::Column(x)) => Ok(Value::Total(self.ints.sum(x)?)),

@@ -72,6 +72,7 @@ mod firsts;
 mod functions;
 mod in_sets;
 mod index;
+mod inner;
 mod interval;
 mod known;
 mod large;

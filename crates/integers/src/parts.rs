@@ -12,7 +12,7 @@ use crate::total::{Part, Total};
 /// The largest number of digits of parts.
 const DIGITS: usize = 32;
 /// The largest end of a window, in absolute value.
-const WINDOW: i64 = 1 << 31;
+pub(crate) const WINDOW: i64 = 1 << 31;
 
 /// The result of an operation: a column, or a sum that can only be decrypted.
 pub enum Encrypted<C> {

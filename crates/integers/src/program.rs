@@ -1,9 +1,12 @@
 //! Text programs on columns.
 
+mod summed;
+
 use std::collections::BTreeMap;
 
 use everlevel_circuit::CircuitError;
-use everlevel_circuit::expression::{Kind, NamedFunction, Node, Program};
+use everlevel_circuit::expression::{Function, Kind, NamedFunction, Node, Program, TypedFunction};
+use everlevel_scheme::Scheme;
 
 use crate::column::Column;
 use crate::concurrent::{Room, names};
@@ -44,7 +47,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// session bootstraps, none in common. Results, bootstrappings and errors do not depend on
     /// this. Values whose names begin with `_` are dropped after their last use. Functions that put
     /// the same column in order share its ranks ([`Integers::operate_sharing`]); the column has to
-    /// be given by its name, and integers that say which entries as they are.
+    /// be given by its name, and integers that say which entries as they are. Sums and means of a
+    /// product of columns, as `sum(x * y)`, are [`Integers::sum_of_products`] of these; the product
+    /// has to be written within the sum.
     ///
     /// `+ - * / % << >> < <= > >= == != & | !` and the functions of
     /// [`TypedFunction`](everlevel_circuit::expression::TypedFunction) and [`NamedFunction`] are the operations of these names here, `total` is
@@ -164,6 +169,9 @@ fn all_in_order(program: &Program) -> BTreeMap<&str, Listed> {
 /// A public factor, and the column that it multiplies, unless this is public as well.
 type Multiple<C> = (Value<C>, Option<Value<C>>);
 
+/// An argument that was computed, or why it was not.
+type Argued<S> = Result<Value<<S as Scheme>::Ciphertext>, ProgramError>;
+
 /// Adds the position in the text to the error of an operation.
 fn at<T>(node: &Node, found: Result<T, IntegersError>) -> Result<T, ProgramError> {
     found.map_err(|error| ProgramError { column: node.column, error })
@@ -198,6 +206,7 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
                 let x = self.argument(x, room)?;
                 at(node, self.functions.power(&x, *exponent))
             }
+            Kind::Call(Function::Sum, x) => self.summed(node, x, false, room),
             Kind::Call(function, x) => {
                 let x = self.argument(x, room)?;
                 at(node, self.functions.call(*function, &x))
@@ -210,6 +219,9 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
             Kind::Not(x) => {
                 let x = self.argument(x, room)?;
                 at(node, self.functions.operated(&Operation::Not, &[&x]))
+            }
+            Kind::Typed(TypedFunction::Mean, arguments) if arguments.len() == 1 => {
+                self.summed(node, &arguments[0], true, room)
             }
             Kind::Typed(function, arguments) => {
                 let x = self.arguments(&arguments.iter().collect::<Vec<_>>(), room)?;
@@ -281,10 +293,19 @@ impl<S: IntegerScheme> Run<'_, '_, S> {
             Kind::Product(factors) => &factors[..],
             _ => std::slice::from_ref(node),
         };
-        let (mut k, mut product) = (Value::Public(1), None);
         let parts: Vec<&Node> = factors.iter().collect();
         let found = room.each(&parts, &self.values, |factor, room| self.argument(factor, room));
-        for (factor, x) in factors.iter().zip(found) {
+        self.multiplied(node, parts.into_iter().zip(found))
+    }
+
+    /// The product of factors that were computed, to the first error among them.
+    fn multiplied<'n>(
+        &self,
+        node: &Node,
+        factors: impl IntoIterator<Item = (&'n Node, Argued<S>)>,
+    ) -> Result<Multiple<S::Ciphertext>, ProgramError> {
+        let (mut k, mut product) = (Value::Public(1), None);
+        for (factor, x) in factors {
             let x = x?;
             let multiplied = |a: &Value<S::Ciphertext>| {
                 at(factor, self.functions.operated(&Operation::Multiply, &[a, &x]))

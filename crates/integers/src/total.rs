@@ -104,7 +104,7 @@ type Limb<C> = (Digit<C>, u32);
 
 /// The least number of slots that are added up in one sum when digits are joined; longer sums leave
 /// fewer parts, but in more ciphertexts.
-const SHORTEST_STRIDE: u64 = 128;
+pub(crate) const SHORTEST_STRIDE: u64 = 128;
 
 /// The largest number of digits that are joined, however few values each of them has.
 const JOINED: u32 = 8;
@@ -112,6 +112,7 @@ const JOINED: u32 = 8;
 impl<S: IntegerScheme> Integers<'_, S> {
     /// The sum of all entries; for truth values, the number of those that are 1. It takes no level,
     /// and modulo 65537 eight rotations for each two digits, for which the server must have keys.
+    /// Of products of two columns [`Integers::sum_of_products`] takes far less.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126; a missing key; those of the scheme.

@@ -5,6 +5,7 @@ pub(crate) mod estimates;
 pub(crate) mod levels;
 #[cfg(feature = "unstable")]
 mod schedule;
+mod wanted;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -23,7 +24,7 @@ use crate::columns::NamedIntegers;
 use crate::compute::{Room, computed, evaluate, operations};
 use crate::error::Error;
 use crate::expression::Expr;
-use crate::operand::{Arithmetic, Linear, Operand, linear};
+use crate::operand::{Arithmetic, Linear, Operand, linear, no_value};
 use crate::planner::KeyPlanner;
 use crate::rehearsed::is_general;
 use crate::server::Server;
@@ -140,7 +141,9 @@ impl PlanTracer {
         self.0.outputs.push(Output { name: name.into(), value: value.clone(), total: false });
     }
 
-    /// Declares the sum of all entries of a column as a result, which can only be decrypted.
+    /// Declares the sum of all entries of a column as a result, which can only be decrypted. Of a
+    /// product that nothing else needs it takes the products of digits only
+    /// ([`Integers::sum_of_products`]).
     pub fn total(&mut self, name: &str, of: &Expr<PlannedColumn>) {
         self.0.outputs.push(Output { name: name.into(), value: of.clone(), total: true });
     }
@@ -225,8 +228,8 @@ impl Plan {
         inputs: &BTreeMap<&str, Column<S::Ciphertext>>,
         mut told: impl FnMut(&'static str, everlevel_integers::Interval),
     ) -> Result<Vec<Encrypted<S::Ciphertext>>, Error> {
-        let roots: Vec<_> = self.outputs.iter().map(|x| &*x.value.0).collect();
-        let orders = Orders::default();
+        let (wanted, orders) = (self.wanted(), Orders::default());
+        let roots: Vec<_> = wanted.iter().flatten().copied().collect();
         let found = evaluate(
             &roots,
             room,
@@ -248,14 +251,22 @@ impl Plan {
                 found
             },
         )?;
-        let mut results = Vec::with_capacity(found.len());
-        for (x, output) in found.into_iter().zip(&self.outputs) {
-            results.push(if output.total {
-                let total = ints.sum(&x)?;
-                told("sum", total.interval());
-                total.into()
-            } else {
-                x.into()
+        let (mut found, mut results) = (found.into_iter(), Vec::with_capacity(wanted.len()));
+        for (nodes, output) in wanted.iter().zip(&self.outputs) {
+            let own: Vec<_> = found.by_ref().take(nodes.len()).collect();
+            results.push(match (&own[..], output.total) {
+                ([x], false) => x.clone().into(),
+                ([x], true) => {
+                    let total = ints.sum(x)?;
+                    told("sum", total.interval());
+                    total.into()
+                }
+                ([x, y], _) => {
+                    let total = ints.sum_of_products(x, y)?;
+                    told("sum_of_products", total.interval());
+                    total.into()
+                }
+                _ => return Err(no_value()),
             });
         }
         Ok(results)

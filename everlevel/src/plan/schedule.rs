@@ -21,7 +21,7 @@ impl Plan {
         threads: usize,
         bootstraps: bool,
     ) -> Result<Vec<Vec<&'static str>>, Error> {
-        let roots: Vec<_> = self.outputs.iter().map(|x| &*x.value.0).collect();
+        let roots: Vec<_> = self.wanted().into_iter().flatten().collect();
         let (mut groups, mut columns) = (Vec::new(), self.inputs.len());
         evaluate(
             &roots,

@@ -23,6 +23,7 @@ mod orders;
 mod plan_checks;
 mod plan_levels;
 mod plans;
+mod products;
 mod program;
 mod requirements;
 mod rings;

@@ -201,6 +201,7 @@ pub(super) fn totals<S: Home>(
         "sum" => vec![s.sum(x.column::<S>(0)?)?],
         "mean" => vec![s.mean(x.column::<S>(0)?)?],
         "dot" => vec![s.dot(x.column::<S>(0)?, x.1)?],
+        "sum_of_products" => vec![s.sum_of_products(x.column::<S>(0)?, x.column::<S>(1)?)?],
         "average" => vec![s.average(x.column::<S>(0)?, x.1)?],
         "bincount" => s.bincount(x.column::<S>(0)?)?,
         _ => {

@@ -146,14 +146,15 @@ impl IntegerServer {
         Ok(self.own(held))
     }
 
-    /// The totals of a name, of a column, with further integers.
-    #[pyo3(signature = (name, x, numbers = Vec::new()))]
+    /// The totals of a name, of a column or two, with further integers.
+    #[pyo3(signature = (name, x, numbers = Vec::new(), other = None))]
     fn totals(
         &self,
         py: Python<'_>,
         name: &str,
         x: &Column,
         numbers: Vec<i128>,
+        other: Option<&Column>,
     ) -> Result<Vec<Total>> {
         fn done<S: Home>(
             s: &Integers<'_, S>,
@@ -162,7 +163,8 @@ impl IntegerServer {
         ) -> Result<Vec<HeldTotal>> {
             Ok(totals(s, name, x)?.into_iter().map(S::total).collect())
         }
-        let x = [Entry::Column(x.held.clone())];
+        let x: Vec<Entry> =
+            [Some(x), other].into_iter().flatten().map(|x| Entry::Column(x.held.clone())).collect();
         let found = detached(py, || on!(self, s => done(&s, name, &Operands(&x, &numbers))))?;
         let own = |held| Total { params: self.params().clone(), held };
         Ok(found.into_iter().map(own).collect())

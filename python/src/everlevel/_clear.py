@@ -58,7 +58,7 @@ class Clear(Tracer):
             lambda name, operands, numbers: self._inner.apply(name, list(operands), list(numbers))
         )
         self._totalled = functools.lru_cache(KEPT)(
-            lambda name, x, numbers: self._inner.totals(name, x, list(numbers))
+            lambda name, x, numbers, other: self._inner.totals(name, x, list(numbers), other)
         )
 
     def array(self, values: npt.NDArray[Any], kind: Kind) -> EncryptedIntegers:
@@ -88,9 +88,14 @@ class Clear(Tracer):
             found = [ALONG[name](given[0], *numbers)]
         return [Block(part, values) for part, values in zip(traced, found, strict=True)]
 
-    def totals(self, name: str, x: Any, numbers: list[int] | None = None) -> list[Any]:
-        traced = self._totalled(name, x.traced, tuple(numbers or []))
-        found = TOTALS[name](x.values, numbers or [], x.interval)
+    def totals(
+        self, name: str, x: Any, numbers: list[int] | None = None, other: Any = None
+    ) -> list[Any]:
+        traced = self._totalled(
+            name, x.traced, tuple(numbers or []), None if other is None else other.traced
+        )
+        values = x.values if other is None else _each(operator.mul, [x.values, other.values], [])
+        found = TOTALS[name](values, numbers or [], x.interval)
         return [Block(part, [value]) for part, value in zip(traced, found, strict=True)]
 
 
@@ -230,11 +235,13 @@ def _counts(x: Sequence[int], interval: Interval) -> list[int]:
     return [found[v] for v in range(interval[0], interval[1] + 1)]
 
 
-#: Of all entries, of the numbers, and of the interval: the totals.
+#: Of all entries, or of the products of those of two blocks, of the numbers, and of the interval:
+#: the totals.
 TOTALS: dict[str, Callable[[Any, Any, Any], list[int]]] = {
     "sum": lambda x, k, interval: [sum(x)],
     "mean": lambda x, k, interval: [sum(x) // len(x)],
     "dot": lambda x, k, interval: [_scalar(x, k)],
+    "sum_of_products": lambda x, k, interval: [sum(x)],
     "average": lambda x, k, interval: [_scalar(x, k) // sum(k)],
     "bincount": lambda x, k, interval: _counts(x, interval),
 }

@@ -13,6 +13,7 @@ from . import _layout, _options
 from ._encrypted import no_server
 from ._kinds import interval_of
 from ._places import Place
+from ._totals import EncryptedTotal
 from ._typed import Typed
 from ._values import is_integer
 from .errors import DtypeError, OtherParametersError, RangeError
@@ -134,11 +135,8 @@ def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> E
     return _results(name, operands, numbers)[0]
 
 
-def _results(
-    name: str, operands: Sequence[Any], numbers: Sequence[int] = ()
-) -> list[EncryptedIntegers]:
-    """The results of an operation."""
-    encrypted = [x for x in operands if is_typed(x)]
+def _place_of(encrypted: Sequence[EncryptedIntegers]) -> Place:
+    """Where arrays are computed on together."""
     server = _on(next((x._server for x in encrypted if x._server is not None), None))
     if not all(encrypted[0]._params.same(x._params) for x in encrypted[1:]):
         raise OtherParametersError("arrays of different parameter sets", code="scheme.wrong-params")
@@ -146,6 +144,26 @@ def _results(
         raise OtherParametersError(
             "arrays on two servers: load both on one", code="python.other-server"
         )
+    return server
+
+
+def _scalar_product(x: EncryptedIntegers, y: EncryptedIntegers) -> EncryptedTotal:
+    """The sum of the products of the entries of two vectors of one length, neither by rows, without
+    the products.
+    """
+    server = _place_of([x, y])
+    parts = [
+        server._integers.totals("sum_of_products", a, [], b)[0]
+        for a, b in zip(x._blocks, y._blocks, strict=True)
+    ]
+    return EncryptedTotal._make(parts, server._factor)
+
+
+def _results(
+    name: str, operands: Sequence[Any], numbers: Sequence[int] = ()
+) -> list[EncryptedIntegers]:
+    """The results of an operation."""
+    server = _place_of([x for x in operands if is_typed(x)])
     _check_wrapping(operands)
     shape, runs, brought = _aligned(operands)
     encrypted = [x for x in brought if is_typed(x)]

@@ -24,8 +24,15 @@ class Operations(Protocol):
         """Public integers, beside an encrypted block."""
         ...
 
-    def totals(self, name: str, x: _rust.Column, numbers: list[int] = ..., /) -> list[_rust.Total]:
-        """Sums of a block, which can only be decrypted."""
+    def totals(
+        self,
+        name: str,
+        x: _rust.Column,
+        numbers: list[int] = ...,
+        other: _rust.Column | None = ...,
+        /,
+    ) -> list[_rust.Total]:
+        """Sums of a block, or of two, which can only be decrypted."""
         ...
 
 

@@ -158,7 +158,12 @@ class Recorder(Tracer):
             for part, (text, entries) in zip(traced, texts)
         ]
 
-    def totals(self, name: str, x: Any, numbers: list[int] | None = None) -> list[Any]:
+    def totals(
+        self, name: str, x: Any, numbers: list[int] | None = None, other: Any = None
+    ) -> list[Any]:
+        if name == "sum_of_products":
+            [part] = super().totals(name, x.traced, numbers, other.traced)
+            return [self._node(part, "sum({0} * {1})", [x, other])]
         low, high = x.interval
         texts: list[tuple[str, list[int] | None]]
         if name == "bincount":

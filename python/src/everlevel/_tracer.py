@@ -88,9 +88,13 @@ class Tracer:
         return found
 
     def totals(
-        self, name: str, x: _rust.Column, numbers: list[int] | None = None
+        self,
+        name: str,
+        x: _rust.Column,
+        numbers: list[int] | None = None,
+        other: _rust.Column | None = None,
     ) -> list[_rust.Total]:
         before = self._trace.cost
-        found = self._inner.totals(name, x, numbers or [])
+        found = self._inner.totals(name, x, numbers or [], other)
         self._told(name, before, found[0])
         return found

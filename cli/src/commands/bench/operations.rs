@@ -307,6 +307,13 @@ impl<S: IntegerScheme + 'static> Operations<S> {
         "sum" Values Slots, |s, _, [a, ..]| s.sum(a), |_, x| vec![x[0].iter().sum()];
         "sum-where" Values Slots, |s, _, [a, _, c]| s.sum_where(c, a),
             |_, x| vec![each(x, |a, _, c| a * c).iter().sum()];
+        "sum-of-products" Values Slots, |s, _, [a, b, _]| s.sum_of_products(a, b),
+            |_, x| vec![each(x, |a, b, _| a * b).iter().sum()];
+        "mean-of-products" Values Slots, |s, _, [a, b, _]| s.mean_of_products(a, b),
+            |_, x| {
+                let sum = each(x, |a, b, _| a * b).iter().sum::<i128>();
+                vec![sum.div_euclid(x[0].len() as i128)]
+            };
         "sum-of-each" Values Slots, |s, _, [a, ..]| s.sum_of_each(a),
             |_, x| vec![x[0].iter().sum(); x[0].len()];
         "count" Values Slots, |s, _, [.., c]| s.count(c), |_, x| vec![x[2].iter().sum()];

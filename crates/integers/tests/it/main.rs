@@ -15,6 +15,7 @@ mod exhausted;
 mod exhaustive;
 mod graphs;
 mod index;
+mod inner;
 mod interval;
 mod known;
 mod large;
