@@ -73,8 +73,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let Some([g, h]) = self.groups(&x, &y, square) else {
             return self.sum(&self.mul(a, b)?);
         };
-        let first = self.joined(&x, g)?;
-        let own = if square { Vec::new() } else { self.joined(&y, h)? };
+        let first = self.grouped(&x, g)?;
+        let own = if square { Vec::new() } else { self.grouped(&y, h)? };
         let second = if square { &first } else { &own };
 
         let mut builder = CircuitBuilder::new();
@@ -217,7 +217,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// Digits to the base 16^group.
-    fn joined(
+    fn grouped(
         &self,
         digits: &[Digit<S::Ciphertext>],
         group: usize,
