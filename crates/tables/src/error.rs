@@ -127,9 +127,8 @@ pub enum TablesError {
     /// Server keys that do not suffice for a plan.
     #[error(
         "the server keys do not suffice for this query on a table of {rows} rows, and nothing was \
-         computed: make server keys with this query declared, beside all others that they are for \
-         (`everlevel keys server --plan FILE --rows {rows}`, or `keygen` with these options), or \
-         general keys, without --plan"
+         computed: make server keys for this number of rows with this query declared, beside all \
+         others that they are for, or general keys"
     )]
     Keys {
         /// The number of rows of the table.

@@ -104,6 +104,8 @@ impl Plan {
         // Bootstrapping in place leaves them, as they are somebody else's.
         let values = inputs.values().flat_map(|x| x.values().chain(x.index_values()));
         let kept: Vec<_> = values.map(|value| value.get()).collect();
+        // Not what it takes to make arguments that begin above their levels.
+        rehearsal.forget_working_bytes();
         let results = rehearsal.alone(|| {
             self.evaluated(&ints, Room::ONE, &inputs, |name, interval| {
                 let after = rehearsal.spent();

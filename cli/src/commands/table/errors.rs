@@ -21,7 +21,14 @@ pub fn of(path: &Path) -> impl Fn(TablesError) -> CliError + '_ {
         }
         e => {
             let code = e.code();
-            CliError::usage(format!("{}: {e}", path.display())).with_code(code)
+            let way = match &e {
+                TablesError::Keys { rows } => format!(
+                    "; `everlevel keys server --plan FILE --rows {rows}` makes the former, and \
+                     without `--plan` the latter"
+                ),
+                _ => String::new(),
+            };
+            CliError::usage(format!("{}: {e}{way}", path.display())).with_code(code)
         }
     }
 }

@@ -8,58 +8,27 @@
 //! taken one after the other are computed twice, once for each half.
 
 mod plan;
+mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_circuit::CircuitError;
-use everlevel_circuit::straight_line::Circuit;
 use everlevel_ring::PrimePower;
 use everlevel_scheme::{ExactScheme, NextUse, SchemeError};
 use rayon::prelude::*;
 
 use plan::Planning;
+use work::{Block, Place, Powers, missing};
 
 pub(crate) use plan::Wanted;
 
 /// In how many blocks the digits are held.
 const BLOCKS: usize = 2;
 
-/// A polynomial among those that are held, or among those of the digit that is taken now.
-#[derive(Clone, Copy)]
-struct Place {
-    held: bool,
-    at: usize,
-}
-
-/// What is added to sums, by their places.
-#[derive(Default)]
-struct Work {
-    pairs: BTreeMap<usize, Vec<[Place; 2]>>,
-    /// Terms of the inputs that are new here.
-    terms: BTreeMap<usize, Vec<(usize, i64)>>,
-}
-
-/// Powers and polynomials of some inputs.
-struct Powers {
-    inputs: Vec<usize>,
-    fourths: bool,
-    circuit: Circuit,
-    /// Which outputs are factors of products, and which are terms.
-    factors: Vec<bool>,
-    terms: Vec<bool>,
-}
-
 /// Their ciphertexts.
 struct Found<C> {
     values: Vec<Option<C>>,
     factors: Vec<Option<C>>,
-}
-
-/// Powers that are held, and those that are multiplied by them one after the other.
-struct Block {
-    held: Powers,
-    own: Work,
-    others: Vec<(Powers, Work)>,
 }
 
 /// Sums of products in blocks.
@@ -69,10 +38,6 @@ pub(crate) struct Blocks {
     blocks: Vec<Block>,
     constants: Vec<i64>,
     depth: u32,
-}
-
-fn missing() -> CircuitError {
-    CircuitError::Empty { what: "a block of a sum" }
 }
 
 impl Blocks {

@@ -6,7 +6,7 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::straight_line::{CircuitBuilder, NodeId};
 use everlevel_ring::PrimePower;
 
-use super::{Block, Place, Powers, Work, missing};
+use super::work::{Block, Place, Powers, Work, missing};
 use crate::bilinear::{PairForm, Terms, Variable};
 
 /// A polynomial of an input, by the place of the input.

@@ -8,6 +8,7 @@ mod arithmetic;
 mod bootstrap;
 mod held;
 mod linear_maps;
+mod made;
 mod plain_modulus;
 mod scheme;
 
