@@ -376,7 +376,7 @@ def test_arguments_of_quantiles_are_in_the_order_of_numpy(toy):
             (None, "lower", False, "higher"),
             (None, None, "lower"),
             (None, np.zeros(1, int), False, "lower"),
-            (None, None, False, "lower", True),
+            (None, None, False, "lower", "yes"),
         ):
             assert refused(lambda: function(x, q, *arguments)) == "python.not-homomorphic"
         assert refused(lambda: function(x, q, weights=[1] * 4)) == "python.not-homomorphic"
