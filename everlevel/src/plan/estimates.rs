@@ -237,8 +237,8 @@ fn either(
 
 /// The best of the sets with 128 bits of security for arguments of at most `longest` entries, where
 /// `best` is the best of some sets. If it bootstraps, the same set with fewer used slots is a
-/// candidate as well, and so are those of sets that take too much memory; where memory is minimized,
-/// those of all sets that bootstrap.
+/// candidate as well, and so are those of sets that take too much memory, and where memory is
+/// minimized those of all sets that bootstrap.
 pub(crate) fn best_of_secure(
     longest: usize,
     minimize: Minimize,
