@@ -205,9 +205,12 @@ def test_scalar_products_of_two_encrypted_vectors(arrays):
     signed = arrays.load(A - 128, dtype=np.int8)
     assert arrays.client.decrypt(np.inner(signed, x)) == (A - 128) @ A
     assert arrays.client.decrypt((x > 16) @ signed) == (A - 128)[A > 16].sum()
-    # Products that wrap are computed, and their sums are exact.
+    # Those of wrapping vectors are exact, whether the other one is encrypted or not.
     narrow = arrays.load(A, dtype=np.uint8).wrapping()
-    assert arrays.client.decrypt(narrow @ narrow) == (A * A % 256).sum()
+    for other in (narrow, x, A):
+        assert arrays.client.decrypt(narrow @ other) == A @ A
+    assert arrays.client.decrypt((narrow * narrow).sum()) == (A * A % 256).sum()
+    assert arrays.client.decrypt(np.dot(x, y, out=None)) == A @ B
     # As it is stored and read again.
     stored = (x @ y).to_bytes()
     again = everlevel.EncryptedTotal.from_bytes(stored, params=arrays.client.params)

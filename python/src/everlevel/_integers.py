@@ -262,9 +262,10 @@ class EncryptedIntegers(Along):
                 "one length; (x * y).sum(axis=0) adds up products of rows",
                 code="python.shape",
             )
-        if self._runs > 1 or other._runs > 1 or self._wrap is not None or other._wrap is not None:
+        if self._runs > 1 or other._runs > 1:
             return (self * other).sum()
-        return _scalar_product(self, other)
+        # Exact, as all totals are, also those with public vectors.
+        return _scalar_product(self.checked(), other.checked())
 
     def __rmatmul__(self, other: Any) -> EncryptedTotal | EncryptedIntegers:
         """The product of a public matrix and rows: each row of it a sum of multiples.

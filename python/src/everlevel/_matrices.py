@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _options
 from ._encrypted import Encrypted, not_homomorphic
 from ._integers import EncryptedIntegers
 from ._kinds import entries
@@ -53,5 +54,6 @@ def _matrix(a: EncryptedIntegers, what: str) -> tuple[int, int]:
     return a.shape[0], a.shape[1]
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Any, b: Any, out: None = None) -> Any:
+    _options.read("dot", out=out)
     return a.__matmul__(b) if isinstance(a, EncryptedIntegers) else b.__rmatmul__(a)

@@ -349,7 +349,7 @@ FUNCTIONS: dict[Any, Operation] = {
     np.percentile: _statistics.percentile,
     np.cumsum: _method("cumsum"),
     np.histogram: _statistics.histogram,
-    np.dot: lambda a, b: _matrices.dot(a, b),
+    np.dot: lambda a, b, out=None: _matrices.dot(a, b, out),
     np.inner: _matrices.inner,
     np.vdot: _matrices.inner,
     np.outer: _matrices.outer,

@@ -25,7 +25,8 @@ WAYS: dict[str, str] = {
     "any": "np.any(x), or count: client.decrypt(np.count_nonzero(x)) > 0",
     "allclose": "np.array_equal(x, y), or np.all(abs(x - y) <= k)",
     "transpose": "encrypt the transposed array",
-    "matmul": "matrix @ x with a public matrix, or (x * y).sum(axis=0), of rows",
+    "matmul": "x @ y of two vectors of integers, matrix @ x with a public matrix, or "
+    "(x * y).sum(axis=0), of rows",
     "outer": "np.outer(y, x) with a public y, or x * y of rows",
     "diagonal": "np.trace(x) adds it up, and x * np.eye(n, dtype=int) is 0 elsewhere",
     "ediff1d": "np.diff(x, axis=0) of rows",
