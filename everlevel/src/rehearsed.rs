@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use everlevel_bgv::Ciphertext;
 use everlevel_integers::{Column, Rehearsal};
 use everlevel_ring::Engine;
-use everlevel_scheme::{KeyPlan, Level, NoOp};
+use everlevel_scheme::{KeyPlan, NoOp};
 
 use crate::error::Error;
 use crate::server::Server;
@@ -14,16 +14,6 @@ use crate::server::Server;
 /// those of one program need not.
 pub(crate) fn has_all_gadgets<E: Engine>(server: &Server<E>) -> bool {
     server.keys().planned().covers(&KeyPlan::relinearization(server.params()))
-}
-
-/// Whether a server relinearizes wherever it does by the gadget of the level: it does not if it has
-/// keys for fewer gadgets ([`KeyPlan::smaller`]), whose noise a plan for all of them does not know.
-pub(crate) fn has_own_gadgets<E: Engine>(server: &Server<E>) -> bool {
-    let (params, keys) = (server.params(), server.keys().planned());
-    let chain = params.chain();
-    (0..=chain.top().0)
-        .map(Level)
-        .all(|level| keys.relin_gadget(params, level).is_none_or(|id| id == chain.gadget_id(level)))
 }
 
 /// Whether a server has keys and capacity for every operation: it bootstraps, and relinearizes at

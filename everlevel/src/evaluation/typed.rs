@@ -6,14 +6,14 @@ use everlevel_bgv::Ciphertext;
 use everlevel_circuit::expression::Program;
 use everlevel_integers::{Column, Encrypted, Interval, Type, integers_of};
 use everlevel_ring::{Cpu, Engine};
-use everlevel_scheme::{Params, same_owner};
+use everlevel_scheme::{Level, Params, same_owner};
 use everlevel_wire::columns::ColumnArray;
 use everlevel_wire::{Metadata, WireError};
 
 use super::error::EvaluationError;
 use crate::columns::IntegerValue;
 use crate::error::Error;
-use crate::rehearsed::{alike, has_all_gadgets, has_own_gadgets, rehearsal};
+use crate::rehearsed::{alike, has_all_gadgets, rehearsal};
 use crate::server::Server;
 
 /// A column, or a total, of any length, of ciphertexts that are whole or cut to what decryption
@@ -342,4 +342,14 @@ impl<E: Engine> TypedInputs<E> {
         });
         results.collect()
     }
+}
+
+/// Whether a server relinearizes wherever it does by the gadget of the level: it does not if it has
+/// keys for fewer gadgets ([`KeyPlan::smaller`]), whose noise a plan for all of them does not know.
+fn has_own_gadgets<E: Engine>(server: &Server<E>) -> bool {
+    let (params, keys) = (server.params(), server.keys().planned());
+    let chain = params.chain();
+    (0..=chain.top().0)
+        .map(Level)
+        .all(|level| keys.relin_gadget(params, level).is_none_or(|id| id == chain.gadget_id(level)))
 }
