@@ -312,6 +312,24 @@ def test_memory_chooses_blocks(fermat):
     assert (found == x.astype(object) * y.astype(object)).all()
 
 
+def test_small_keys_are_those_of_blocks():
+    """Smaller keys are tried on what the plan runs, which in blocks takes other products."""
+
+    @everlevel.program
+    def product(x: everlevel.uint8, y: everlevel.uint8):
+        return x * y
+
+    params = everlevel.Params("bgv-65537-n15")
+    usual = product.plan(64, params=params)
+    limit = usual.memory_bytes - usual.working_bytes // 8
+    plan, small = (
+        product.plan(64, params=params, memory_bytes=limit, small_keys=small)
+        for small in (False, True)
+    )
+    assert plan.in_blocks and small.in_blocks and small.key_bytes < plan.key_bytes
+    assert small.products == plan.products > usual.products
+
+
 def test_memory_chooses_the_set():
     """What bootstraps on whole sets takes more memory than on those with fewer used slots."""
 

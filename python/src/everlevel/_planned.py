@@ -111,6 +111,10 @@ class Plan(Told):
             self.memory_bytes -= self.key_bytes
         return self
 
+    def _tracer(self, trace: _rust.Trace, bootstraps: bool, factor: int) -> Tracer:
+        """What runs the program once more as it is planned, on a scheme that only counts."""
+        return Tracer(self.params, bootstraps, factor, self.side_by_side, trace, self.in_blocks)
+
     def _with_small_keys(self) -> Plan:
         """This plan with fewer keys for products, which take fewer bytes, and with the time that
         products by these take; or as it is where that would save less than a tenth of the bytes, or
@@ -123,7 +127,7 @@ class Plan(Told):
         stages: list[tuple[Stage, ...]] = []
         for made in self._made:
             trace = _rust.Trace.holding(raw, smaller, not self._leveled)
-            tracer = Tracer(self.params, not self._leveled, self._factor, self.side_by_side, trace)
+            tracer = self._tracer(trace, not self._leveled, self._factor)
             given = {}
             for name, kind in self._program.kinds.items():
                 blocks = [trace.like(made[name]) for _ in range(kind.rows or 1)]
@@ -252,9 +256,7 @@ class Plan(Told):
         trace = _rust.Trace.of_server(server._compiled)
         if trace is None:
             return
-        tracer = Tracer(
-            self.params, server.can_bootstrap, 1, self.side_by_side, trace, self.in_blocks
-        )
+        tracer = self._tracer(trace, server.can_bootstrap, 1)
         pretended = {
             name: EncryptedIntegers._make(
                 [trace.like(block) for block in x._blocks], x.shape, tracer, None, x._runs
